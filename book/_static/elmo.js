@@ -1,0 +1,17 @@
+/* A formula or a figure that is too wide scrolls in its own box. Such a box must be reachable with
+   the keyboard, but only while it does scroll: a stop at every formula would be a burden. (The
+   theme does the same for code and tables.) */
+"use strict";
+
+(function () {
+  function mark(box) {
+    if (box.scrollWidth > box.clientWidth + 1) {
+      box.tabIndex = 0;
+    } else {
+      box.removeAttribute("tabindex");
+    }
+  }
+
+  const observer = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
+  document.querySelectorAll("div.math").forEach((box) => observer.observe(box));
+})();

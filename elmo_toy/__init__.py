@@ -1,0 +1,29 @@
+"""ELMo's scalar mixture, small enough to read and exact enough to trust.
+
+`scalar_mix` and its gradients are exported here; everything else is imported from its module, so
+that ``import elmo_toy`` costs numpy and little else.
+"""
+
+from elmo_toy.layer_norm import LayerNorm
+from elmo_toy.scalar_mix import (
+    ScalarMix,
+    ScalarMixGradients,
+    logit_penalty,
+    logit_penalty_gradient,
+    scalar_mix,
+    scalar_mix_gradients,
+    softmax,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "LayerNorm",
+    "ScalarMix",
+    "ScalarMixGradients",
+    "logit_penalty",
+    "logit_penalty_gradient",
+    "scalar_mix",
+    "scalar_mix_gradients",
+    "softmax",
+]

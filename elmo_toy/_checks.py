@@ -1,0 +1,68 @@
+"""Checks that the mixture's modules share; each error names the argument, what was given, what not.
+
+Nothing here computes anything: a value is returned as it came, or refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[Any]
+
+LAYER_DTYPES = ("float32", "float64", "complex128")
+REAL_DTYPES = ("float32", "float64")
+
+
+def as_numbers(values: ArrayLike, name: str) -> Array:
+    """A float32, float64 or complex128 array; Python integers are exact and welcome."""
+    array = np.asarray(values)
+    if array.dtype.name == "int64" and not isinstance(values, np.ndarray | np.generic):
+        array = array.astype(np.float64)
+    if array.dtype.name not in LAYER_DTYPES and array.size:
+        raise TypeError(f"{name} must be {', '.join(LAYER_DTYPES)}, given {array.dtype}")
+    return array
+
+
+def check_mask(mask: Array | None, layers: Array) -> Array | None:
+    if mask is None:
+        return None
+    expected = (layers.shape[0], layers.shape[2])
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        raise TypeError(f"mask must be a bool array (batch, tokens), given {describe(mask)}")
+    if mask.shape != expected:
+        raise ValueError(f"mask must have shape (batch, tokens) = {expected}, given {mask.shape}")
+    if mask.all():
+        return None
+    if not mask.any():
+        raise ValueError(f"mask must leave a token unmasked, given {mask.size} masked positions")
+    return mask
+
+
+def describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"a {value.dtype} array of shape {value.shape}"
+    if isinstance(value, list | tuple):
+        return f"a {type(value).__name__} of shapes {[np.shape(item) for item in value]}"
+    return f"a {type(value).__name__}"
+
+
+def all_finite(array: Array) -> bool:
+    """One pass without a temporary; a sum of squares that overflows asks for the slow look."""
+    flat = array.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.dot(flat, flat))) or bool(np.isfinite(flat).all())
+
+
+def refuse_non_finite(array: Array, mask: Array | None, name: str) -> None:
+    bad = ~np.isfinite(array)
+    if mask is not None:
+        bad &= mask[:, None, :, None]
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"{name} must be finite at unmasked positions, given {array[where]} at {where} "
+            f"({int(bad.sum())} non-finite in all)"
+        )

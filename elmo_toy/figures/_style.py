@@ -1,0 +1,91 @@
+"""One look for each thing, in every figure: occurrences, layers, mixture, gamma, gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from elmo_toy._checks import Array
+from elmo_toy.figures._svg import FONT_SIZE, colours
+
+
+@dataclass(frozen=True)
+class Look:
+    """A colour with the marker and the dash that tell it apart without colour."""
+
+    name: str
+    colour: str
+    marker: str
+    dash: Any
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """Keyword arguments of a line."""
+        return {"color": self.colour, "linestyle": self.dash}
+
+    @property
+    def points(self) -> dict[str, Any]:
+        """Keyword arguments of markers."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": "none"}
+
+
+OCCURRENCE_LOOKS = (
+    Look("river", colours()["river"], "o", "-"),
+    Look("loan", colours()["loan"], "D", (0, (5, 2.5))),
+)
+LAYER_LOOKS = (
+    Look("h₀", colours()["layer-0"], "s", (0, (1.2, 1.8))),
+    Look("h₁", colours()["layer-1"], "^", (0, (5, 2.5))),
+    Look("h₂", colours()["layer-2"], "P", "-"),
+)
+LAYER_NAMES = ("token layer", "lower contextual", "upper contextual")
+GAMMA = Look("γ", colours()["gamma"], "v", (0, (1, 1.5)))
+GRADIENT = Look("gradient", colours()["gradient"], ">", "-")
+WRONG = Look("wrong", colours()["wrong"], "X", (0, (3, 1.5, 1, 1.5)))
+#: Lines that are neither an occurrence nor a layer: runs, told apart by shade and dash.
+RUN_LOOKS = (
+    Look("first", colours()["gamma"], "o", "-"),
+    Look("second", colours()["ink"], "s", (0, (5, 2.5))),
+    Look("third", colours()["quiet"], "^", (0, (1.2, 1.8))),
+)
+#: Rules of stepping, or starts, in the triangle of weights.
+PATH_LOOKS = (GRADIENT, WRONG, RUN_LOOKS[2], GAMMA)
+MIXTURE_MARK = "*"
+QUIET, INK, GRID = colours()["quiet"], colours()["ink"], colours()["grid"]
+
+
+def label(axes: Axes, text: str, at: tuple[float, ...], **options: Any) -> None:
+    """Write beside a thing, in ink: coloured text would have to be darker than a line."""
+    settings: dict[str, Any] = {"fontsize": FONT_SIZE, "va": "center", "xytext": (8, 0)}
+    axes.annotate(text, (at[0], at[1]), textcoords="offset points", **(settings | options))
+
+
+def plane(axes: Axes, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """Set up a plane whose axes have no names: the coordinates are invented and mean nothing."""
+    axes.set(xlim=x, ylim=y, aspect="equal")
+    axes.grid(True)
+    axes.axhline(0, color=QUIET, linewidth=1, zorder=1)
+    axes.axvline(0, color=QUIET, linewidth=1, zorder=1)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.tick_params(length=0)
+    axes.set_axisbelow(True)
+
+
+def triangle(axes: Axes, corners: Array, look: Look) -> None:
+    """Draw the hull of three layer vectors, each corner with its layer's mark and name."""
+    closed = [*range(len(corners)), 0]
+    axes.fill(*corners.T, color=look.colour, alpha=0.1, linewidth=0)
+    axes.plot(*corners[closed].T, **look.line, linewidth=1.8)
+    centre = corners.mean(axis=0)
+    for corner, layer in zip(corners, LAYER_LOOKS, strict=True):
+        axes.plot(*corner, **layer.points, markersize=9, zorder=4)
+        away = corner - centre
+        step = 15 * away / (away @ away) ** 0.5
+        label(axes, layer.name, tuple(corner), xytext=tuple(step), ha="center")
+
+
+def mixture_mark(axes: Axes, at: Array, look: Look, **options: Any) -> None:
+    """Draw the star that means a mixture, in its occurrence's colour."""
+    axes.plot(*at, marker=MIXTURE_MARK, color=look.colour, markersize=17, zorder=6, **options)

@@ -1,0 +1,268 @@
+"""The figures of chapter 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+
+from elmo_toy._checks import Array
+from elmo_toy.descent import Descent, step_on_logits
+from elmo_toy.figures._style import (
+    GAMMA,
+    GRADIENT,
+    INK,
+    LAYER_LOOKS,
+    OCCURRENCE_LOOKS,
+    PATH_LOOKS,
+    QUIET,
+    RUN_LOOKS,
+    WRONG,
+    label,
+    mixture_mark,
+    plane,
+)
+from elmo_toy.figures._svg import Figure, Panel, colours
+from elmo_toy.worked_example import LAYERS, State
+
+_WEIGHT_NAMES = ("s₀", "s₁", "s₂")
+
+
+def contributions(state: State, *, alt: str) -> Figure:
+    """Each occurrence's share of the gradient and their sum, for the three logits and gamma."""
+    names = ["a₀", "a₁", "a₂", "γ"]
+    by_occurrence = np.column_stack([state.logit_contributions, state.gamma_contributions])
+    total = np.append(state.logit_gradient, state.gamma_gradient)
+    panel = Panel("share of dL/d…", width=440, height=310)
+    with panel.drawing() as axes:
+        axes.axhline(0, color=QUIET, linewidth=1)
+        axes.axvline(2.6, color=QUIET, linewidth=1, linestyle=":")
+        places = np.arange(4) + np.array([0, 0, 0, 0.2])
+        for k, look in enumerate(OCCURRENCE_LOOKS):
+            face = to_rgba(look.colour, (1.0, 0.18)[k])
+            axes.bar(
+                places + (k - 1) * 0.27,
+                by_occurrence[k],
+                0.23,
+                color=face,
+                edgecolor=look.colour,
+                label=look.name,
+            )
+        axes.bar(places + 0.27, total, 0.23, color=GRADIENT.colour, label="sum: the gradient")
+        for place, value in zip(places, total, strict=True):
+            up = value >= 0
+            axes.text(
+                place + 0.27,
+                value + (0.012 if up else -0.012),
+                f"{value:.3f}".replace("-", "−"),
+                ha="center",
+                va="bottom" if up else "top",
+            )
+        axes.set_xticks(places, names)
+        axes.set_ylim(-0.4, 0.5)
+        axes.legend(frameon=False, ncols=3, loc="upper left", borderaxespad=0, columnspacing=1)
+    caption = (
+        f"River and loan pull on the same four numbers. At {state.preset}-layer emphasis and γ = "
+        f"{state.gamma:g}, the three logit sums add up to {abs(state.logit_gradient.sum()):.0f}."
+    )
+    return Figure((panel,), alt, caption)
+
+
+def error_against_step(steps: Array, errors: Mapping[str, Array], *, alt: str) -> Figure:
+    """Error of numerical gradients against their step, on logarithmic axes.
+
+    An error of exactly 0 is drawn at the bottom of the axes, where the logarithm has no place.
+    """
+    panel = Panel("largest error of the gradient", width=440, height=330)
+    looks = (GRADIENT, WRONG, GAMMA)
+    floor = 1e-18
+    with panel.drawing() as axes:
+        for (name, error), look in zip(errors.items(), looks, strict=False):
+            shown = np.maximum(error, floor)
+            axes.loglog(steps, shown, **look.line, marker=look.marker)
+            at = len(steps) // 2 if name.startswith("complex") else 1
+            label(axes, name, (steps[at], shown[at]), xytext=(-6, 14))
+        axes.set(xlabel="step", ylim=(floor / 3, 3), xlim=(2e-16, 0.4))
+        axes.set_yticks([1e-18, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1])
+        axes.set_xticks([1e-15, 1e-12, 1e-9, 1e-6, 1e-3])
+        axes.minorticks_off()
+        axes.grid(True)
+    caption = (
+        "Large steps suffer from curvature, small ones from rounding. The complex step "
+        "subtracts nothing, so it only has the first. Both axes are logarithmic."
+    )
+    return Figure((panel,), alt, caption)
+
+
+def falling_losses(
+    names: Sequence[str], before: Array, after: Mapping[str, Array], *, alt: str
+) -> Figure:
+    """Loss before and after one step of each rule, a row a state."""
+    panel = Panel("mean loss before (|) and after one 0.1 step", width=440, height=360)
+    rows = np.arange(len(names))[::-1]
+    looks = (GRADIENT, WRONG, RUN_LOOKS[2])
+    with panel.drawing() as axes:
+        axes.plot(before, rows, marker="|", markersize=16, color=INK, linestyle="none", mew=2)
+        for shift, rule, look in zip((0.22, 0, -0.22), after, looks, strict=False):
+            losses = after[rule]
+            for row, start, end in zip(rows, before, losses, strict=True):
+                axes.plot([start, end], [row + shift] * 2, color=look.colour, linewidth=1.4)
+            axes.plot(losses, rows + shift, **look.points, label=rule, markersize=7)
+        axes.set_yticks(rows, names)
+        axes.set(ylim=(-0.7, len(names) - 0.3), xlim=(0, 1.75))
+        axes.tick_params(axis="y", length=0)
+        axes.grid(True, axis="x")
+        axes.legend(frameon=False, loc="upper right", handletextpad=0.2, borderaxespad=0)
+    caption = "Every rule lowers the loss in every state, the wrong ones too."
+    return Figure((panel,), alt, caption)
+
+
+def loss_by_rate(
+    weights: Array, gamma: float, largest: float, marked: Mapping[str, float], *, alt: str
+) -> Figure:
+    """Loss and gamma after one step, against the learning rate of that step."""
+    rates = np.linspace(0, largest, 61)
+    points = [step_on_logits(weights, gamma, rate) for rate in rates]
+    losses = np.array([float(point.loss) for point in points])
+    gammas = np.array([float(point.gamma) for point in points])
+    loss_panel, gamma_panel = Panel("loss after one step"), Panel("γ after one step")
+    with loss_panel.drawing() as axes:
+        axes.axhline(losses[0], color=QUIET, linewidth=1.2, linestyle=":")
+        label(axes, "before", (0.0, losses[0]), xytext=(4, 11))
+        axes.plot(rates, losses, **GRADIENT.line)
+        _mark_rates(axes, marked)
+        axes.set(xlabel="learning rate", xlim=(0, largest), ylim=(0, losses.max() * 1.05))
+    with gamma_panel.drawing() as axes:
+        axes.axhline(0, color=QUIET, linewidth=1)
+        axes.plot(rates, gammas, **GAMMA.line)
+        _mark_rates(axes, marked)
+        axes.set(xlabel="learning rate", xlim=(0, largest))
+    caption = " ".join(f"{name} at {rate:.3f}." for name, rate in marked.items())
+    return Figure((loss_panel, gamma_panel), alt, caption)
+
+
+def _mark_rates(axes: Axes, marked: Mapping[str, float]) -> None:
+    for rate in marked.values():
+        axes.axvline(rate, color=QUIET, linewidth=1, linestyle="--")
+        axes.text(rate, 0.98, f" {rate:.3f}", transform=axes.get_xaxis_transform(), va="top")
+
+
+# --- the simplex ----------------------------------------------------------------------------------
+
+#: Columns: where weight 1 on each layer lies on the page.
+_CORNERS = np.array([[0.0, 1.0, 0.5], [0.0, 0.0, np.sqrt(0.75)]])
+
+
+def _simplex(axes: Axes, margin: float) -> None:
+    """Draw the triangle of weights, its corners named by the layer that has all of it."""
+    axes.set(aspect="equal", xlim=(-margin, 1 + margin), ylim=(-margin, np.sqrt(0.75) + margin))
+    axes.axis("off")
+    closed = _CORNERS[:, [0, 1, 2, 0]]
+    axes.fill(*closed, color=colours()["grid"], alpha=0.35, linewidth=0)
+    axes.plot(*closed, color=QUIET, linewidth=1.2)
+    for j, (x, y) in enumerate(((-4, -11), (4, -11), (0, 12))):
+        look = LAYER_LOOKS[j]
+        axes.plot(*_CORNERS[:, j], **look.points)
+        label(axes, f"all {look.name}", tuple(_CORNERS[:, j]), xytext=(x, y), ha="center")
+
+
+def simplex_paths(
+    paths: Mapping[str, Array], *, alt: str, caption: str, margin: float = 0.12
+) -> Figure:
+    """Up to four paths of weights, (points, 3) each, in the plane of weights that sum to one.
+
+    A star marks the start of each. Weights with another sum are drawn at their nearest point of
+    that plane.
+    """
+    panel = Panel("weights", width=440, height=400)
+    with panel.drawing() as axes:
+        _simplex(axes, margin)
+        for (name, path), look in zip(paths.items(), PATH_LOOKS, strict=False):
+            on_plane = path + (1 - path.sum(axis=1, keepdims=True)) / path.shape[1]
+            drawn = on_plane @ _CORNERS.T
+            axes.plot(*drawn[0], marker="*", color=INK, markersize=14, zorder=5)
+            axes.plot(*drawn.T, **look.line, marker=look.marker, markevery=[-1], label=name)
+        axes.legend(frameon=False, loc="upper right", borderaxespad=0)
+    return Figure((panel,), alt, caption)
+
+
+# --- many steps -----------------------------------------------------------------------------------
+
+
+def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
+    """Loss, size of gamma, and weights of the runs of one descent, against the step."""
+    steps = np.maximum(descent.steps, 0.5)  # step 0 has no logarithm: drawn at a half
+    loss_panel, gamma_panel = Panel("mean loss", height=250), Panel("γ", height=250)
+    with loss_panel.drawing() as axes:
+        for run, look in enumerate(RUN_LOOKS[: len(names)]):
+            axes.loglog(steps, descent.loss[:, run], **look.line)
+        axes.set_xlabel("step")
+        axes.minorticks_off()
+    with gamma_panel.drawing() as axes:
+        axes.axhline(0, color=QUIET, linewidth=1)
+        for run, look in enumerate(RUN_LOOKS[: len(names)]):
+            axes.semilogx(steps, descent.gamma[:, run], **look.line)
+            label(
+                axes, names[run], (steps[-1], descent.gamma[-1, run]), xytext=(-4, 11), ha="right"
+            )
+        axes.set_xlabel("step")
+        axes.minorticks_off()
+    weight_panels = []
+    for run, name in enumerate(names):
+        panel = Panel(f"weights, {name}", height=250)
+        with panel.drawing() as axes:
+            for j, look in enumerate(LAYER_LOOKS):
+                axes.semilogx(steps, descent.weights[:, run, j], **look.line)
+                place = (steps[-1], descent.weights[-1, run, j] + 0.02 * (1 - j))
+                label(axes, _WEIGHT_NAMES[j], place, xytext=(5, 0))
+            axes.set(xlabel="step", ylim=(-0.03, 1.03), xlim=(None, steps[-1] * 3))
+            axes.minorticks_off()
+        weight_panels.append(panel)
+    caption = "Gradient descent on the same loss from each start. Steps are on a logarithmic axis."
+    return Figure((loss_panel, gamma_panel, *weight_panels), alt, caption)
+
+
+def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure:
+    """Weights against the penalty's strength with gamma held, and gamma growing when it is free."""
+    held_panel, free_panel = Panel("weights, γ held at 1"), Panel("γ, if it is free")
+    with held_panel.drawing() as axes:
+        for j, look in enumerate(LAYER_LOOKS):
+            axes.semilogx(strengths, held[:, j], **look.line)
+            label(axes, _WEIGHT_NAMES[j], (strengths[0], held[0, j]), xytext=(4, 9))
+        axes.axhline(1 / 3, color=QUIET, linewidth=1, linestyle=":")
+        label(axes, "equal", (strengths[-1], 1 / 3), xytext=(-2, -9), ha="right")
+        axes.set(xlabel="strength λ", ylim=(0, 1.05))
+        axes.minorticks_off()
+    with free_panel.drawing() as axes:
+        axes.loglog(np.maximum(free.steps, 1), np.abs(free.gamma[:, 0]), **GAMMA.line)
+        axes.set(xlabel="step")
+        axes.minorticks_off()
+    caption = (
+        "Left: a stronger penalty draws the weights towards equal and never quite there. Right: "
+        "with λ = 0.1 and γ free, γ grows without rest while the logits shrink."
+    )
+    return Figure((held_panel, free_panel), alt, caption)
+
+
+def head_turns(heads: Array, weights: Array, shown: Sequence[int], *, alt: str) -> Figure:
+    """Two fixed mixtures, and the head's line of score 0 after some steps of training the head."""
+    panel = Panel("the head turns, the vectors stay", width=400, height=330)
+    with panel.drawing() as axes:
+        plane(axes, x=(-0.4, 2.2), y=(-0.4, 2.0))
+        for order, step in enumerate(shown):
+            w = heads[step]
+            along = np.array([-w[1], w[0]]) / np.hypot(*w)
+            ends = np.outer([-3, 3], along)
+            axes.plot(
+                *ends.T, color=INK, linewidth=0.8 + 0.7 * order, ls="--" if order == 0 else "-"
+            )
+            tip = along if along.sum() > 0 else -along
+            label(axes, f"step {step}", tuple(1.75 * tip), xytext=(6, 8 if order else -8))
+        for k, look in enumerate(OCCURRENCE_LOOKS):
+            mixture = weights @ LAYERS[k, :, 0]
+            mixture_mark(axes, mixture, look)
+            label(axes, look.name, tuple(mixture), xytext=(12, 0))
+    caption = "Lines of score 0 while only the head is trained, under lower-layer emphasis, γ = 1."
+    return Figure((panel,), alt, caption)

@@ -1,0 +1,479 @@
+"""The scalar mixture of ELMo and its gradients.
+
+    weights = softmax(logits)
+    mixture[b, t] = gamma * sum_j weights[j] * layers[b, j, t]
+
+One set of ``logits`` and one ``gamma`` serve every token of a task. With a `LayerNorm` each layer
+is first shifted and scaled by one mean and one variance, taken over the batch.
+
+Deliberate differences from the two original implementations (AllenNLP's ``ScalarMix`` and
+bilm-tf's ``weight_layers``), each of them tested:
+
+* Masked positions of the output are exactly 0 and pass no gradient, whatever stands there. The
+  originals return ``weights[0] * gamma * pad`` (or, with layer norm, ``(pad - mean) / std``), and
+  a NaN in the padding poisons their statistics.
+* Nothing broadcasts: layers of unequal shape, wrong ranks and masks of the wrong shape are errors.
+* A batch whose tokens are all masked is an error, where AllenNLP's layer norm gives NaN.
+* Non-finite values at unmasked positions are errors, not silently passed on.
+* The layer norm needs no mask (every token counts then); AllenNLP asserts that there is one.
+* bilm-tf adds ``1/n`` to each logit before the softmax. The softmax is unchanged by that, so it is
+  left out; the penalty acts on the logits as they are here, as it does there.
+* "Top layer only" is the mixture of one layer, ``layers[:, -1:]`` with one logit: its weight is 1,
+  its logit gradient is 0, its penalty is 0 at logit 0, and gamma is still learned. The layer norm
+  is applied if asked for, where bilm-tf ignores the flag.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elmo_toy._checks import (
+    LAYER_DTYPES,
+    REAL_DTYPES,
+    Array,
+    all_finite,
+    as_numbers,
+    check_mask,
+    describe,
+    refuse_non_finite,
+)
+from elmo_toy.layer_norm import LayerNorm, normalise, through_norm
+
+
+@dataclass(frozen=True)
+class ScalarMixGradients:
+    """Gradients of a scalar loss: ``logits`` (layers,), ``gamma``, ``layers`` like the layers."""
+
+    logits: Array
+    gamma: float
+    layers: Array
+
+
+def softmax(logits: ArrayLike) -> Array:
+    """``weights[j] = exp(logits[j]) / sum_i exp(logits[i])`` over the last axis.
+
+    Stabilised by the largest real part, so it neither overflows nor depends on a common shift.
+
+    Parameters
+    ----------
+    logits
+        (..., layers). float32, float64 or complex128, or Python numbers. ``-inf`` gives weight 0
+        as long as one logit of the row is finite.
+
+    Returns
+    -------
+    Weights of the same shape and dtype. Real weights lie in [0, 1] and sum to 1.
+
+    Raises
+    ------
+    ValueError
+        For NaN, ``+inf``, a row of only ``-inf``, or no logit at all.
+    TypeError
+        For another dtype.
+
+    Source: Peters et al. (2018), equation 1. Book: chapter 3, "One mixture, by hand".
+
+    >>> softmax([np.log(0.2), np.log(0.3), np.log(0.5)]).round(12)
+    array([0.2, 0.3, 0.5])
+    """
+    values = as_numbers(logits, "logits")
+    if values.ndim == 0 or values.shape[-1] == 0:
+        raise ValueError(f"logits must be (..., layers) with a layer, given shape {values.shape}")
+    real = values.real
+    if np.isnan(values).any() or np.isposinf(real).any() or np.isinf(values.imag).any():
+        raise ValueError(f"logits must not hold NaN or +inf, given {values}")
+    largest = real.max(axis=-1, keepdims=True)
+    if np.isneginf(largest).any():
+        raise ValueError(f"logits must have a finite value in each row, given {values}")
+    with np.errstate(over="ignore", under="ignore"):  # 1e308 - -1e308 is -inf, and its exp 0
+        exponentials = np.exp(values - largest)
+        weights: Array = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return weights
+
+
+def scalar_mix(
+    layers: Array,
+    logits: ArrayLike,
+    gamma: complex = 1.0,
+    mask: Array | None = None,
+    layer_norm: LayerNorm | None = None,
+) -> Array:
+    """``gamma * sum_j softmax(logits)[j] * layers[:, j]``, and 0 at masked positions.
+
+    Parameters
+    ----------
+    layers
+        (batch, layers, tokens, dim), one array, the token layer first. float32 or float64;
+        complex128 (here or as logits or gamma) serves the complex-step check.
+    logits
+        (layers,), the unnormalised weights. AllenNLP's ``initial_scalar_parameters`` are these.
+    gamma
+        One number, of any sign.
+    mask
+        (batch, tokens) bool, True where there is a token; None: everywhere.
+    layer_norm
+        Normalise the layers first; None: take them as they are.
+
+    Returns
+    -------
+    (batch, tokens, dim) in the dtype of `layers` (complex128 if an argument is complex).
+
+    Raises
+    ------
+    ValueError
+        For shapes that don't fit, an all-masked batch, non-finite values at unmasked positions, and
+        results beyond the range of the dtype.
+    TypeError
+        For layers that aren't one numpy array, or another dtype.
+
+    Source: Peters et al. (2018), equation 1. Book: chapter 3, "One mixture, two vectors".
+
+    >>> river = np.array([[[[1.0, 0.0]], [[0.0, 2.0]], [[3.0, 1.0]]]])
+    >>> scalar_mix(river, np.log([0.2, 0.3, 0.5])).round(12)
+    array([[[1.7, 1.1]]])
+    """
+    checked = _check(layers, logits, gamma, mask)
+    values = layers
+    if layer_norm is not None and layers.size:
+        values = normalise(layers, checked.mask, layer_norm).values
+    mixture = _weighted_sum(checked.coefficients, values)
+    if checked.mask is not None:
+        mixture[~checked.mask] = 0
+    # Non-finite input shows in the output, which is a third the size: look there first. Only a
+    # coefficient of exactly 0 could hide it (some BLAS skip zeros).
+    if not checked.coefficients.all():
+        refuse_non_finite(layers, checked.mask, "layers")
+    if not all_finite(mixture):
+        refuse_non_finite(layers, checked.mask, "layers")
+        raise ValueError(
+            f"the mixture of these layers, logits and gamma is beyond the range of {mixture.dtype}"
+        )
+    return mixture
+
+
+def scalar_mix_gradients(
+    layers: Array,
+    logits: ArrayLike,
+    gamma: float,
+    upstream: Array,
+    mask: Array | None = None,
+    layer_norm: LayerNorm | None = None,
+) -> ScalarMixGradients:
+    """Gradients of a loss through `scalar_mix`, given its gradient with respect to the mixture.
+
+    With ``score[j] = sum(upstream * layers[:, j])`` over unmasked positions and
+    ``m = sum_j weights[j] * score[j]``::
+
+        d loss / d gamma     = m
+        d loss / d logits[j] = gamma * weights[j] * (score[j] - m)       # sums to 0 over j
+        d loss / d layers[j] = gamma * weights[j] * upstream
+
+    With a layer norm the scores are those of the normalised layers, and the last line flows on
+    through the batch's mean and variance, which the counted tokens share.
+
+    Parameters
+    ----------
+    upstream
+        (batch, tokens, dim), d loss / d mixture, in the dtype of `layers`. Ignored where masked.
+    layers, logits, gamma, mask, layer_norm
+        As in `scalar_mix`; real numbers only.
+
+    Returns
+    -------
+    `ScalarMixGradients`; logits and gamma in float64, layers in their own dtype.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `scalar_mix`, and for an upstream gradient of another shape or dtype.
+
+    Source: derived by sympy in `elmo_toy.symbolic`. Book: chapter 4, "The derivation".
+
+    >>> river = np.array([[[[1.0, 0.0]], [[0.0, 2.0]], [[3.0, 1.0]]]])
+    >>> upstream = np.array([[[1.0, -1.0]]])                    # the article's head, w = [1, -1]
+    >>> gradients = scalar_mix_gradients(river, np.log([0.2, 0.3, 0.5]), 1.0, upstream)
+    >>> gradients.logits.round(12), round(gradients.gamma, 12)
+    (array([ 0.08, -0.78,  0.7 ]), 0.6)
+    """
+    checked = _check(layers, logits, gamma, mask, real_only=True)
+    upstream = _check_upstream(upstream, checked)
+    if checked.mask is not None:
+        # 0 * NaN is NaN: garbage at masked positions has to go before anything is multiplied.
+        unmasked = checked.mask[:, None, :, None]
+        layers = np.where(unmasked, layers, 0)
+        upstream = np.where(unmasked[:, 0], upstream, 0)
+    norm = None
+    if layer_norm is not None and layers.size:
+        norm = normalise(layers, checked.mask, layer_norm)
+    scores = _scores(layers if norm is None else norm.values, upstream)
+    if not np.isfinite(scores).all():
+        refuse_non_finite(layers, None, "layers")
+        refuse_non_finite(upstream, None, "upstream")
+        raise ValueError(f"the gradient of these arguments is beyond the range of {layers.dtype}")
+    weights = checked.weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        m = weights @ scores
+        by_logit = gamma * weights * (scores - m)
+        by_layer = checked.coefficients[:, None, None] * upstream[:, None]
+        if norm is not None:
+            by_layer = through_norm(by_layer, norm)
+    if not (np.isfinite(by_logit).all() and all_finite(by_layer)):
+        raise ValueError(f"the gradient of these arguments is beyond the range of {layers.dtype}")
+    return ScalarMixGradients(logits=by_logit, gamma=float(m), layers=by_layer)
+
+
+def logit_penalty(logits: ArrayLike, strength: float) -> float:
+    """``strength * sum(logits**2)``, the paper's lambda term, which the caller adds to the loss.
+
+    Source: bilm-tf ``weight_layers(l2_coef=…)``, the paper's λ‖w‖². Gamma is never penalised.
+    Raises ValueError for non-finite logits or a negative strength.
+    Book: chapter 4, "The penalty, and why a free gamma undoes it".
+
+    >>> round(logit_penalty([0.1, 0.3, 0.5], 1.0), 12)
+    0.35
+    """
+    values, strength = _penalty_arguments(logits, strength)
+    return float(strength * (values**2).sum())
+
+
+def logit_penalty_gradient(logits: ArrayLike, strength: float) -> Array:
+    """``2 * strength * logits``, the gradient of `logit_penalty`; (layers,).
+
+    Unlike the task's logit gradient it doesn't sum to 0: it pulls the common value to 0 too.
+    Raises and source as `logit_penalty`. Book: chapter 4, "The penalty, and why a free gamma
+    undoes it".
+
+    >>> logit_penalty_gradient([0.5, -0.5], 0.1)
+    array([ 0.1, -0.1])
+    """
+    values, strength = _penalty_arguments(logits, strength)
+    return 2 * strength * values
+
+
+@dataclass(kw_only=True)
+class ScalarMix:
+    """The parameters of one task mixture: logits, gamma, and whether each is trained.
+
+    Build it with `from_logits` or `from_weights`: users of the original took one for the other.
+    ``weights`` reads ``softmax(logits)``. Attributes may be assigned to by an optimiser.
+
+    Source: AllenNLP ``ScalarMix``; ``trainable=False`` there freezes gamma too, so here each has
+    its own flag. Book: chapter 3, "One mixture, by hand".
+
+    >>> mix = ScalarMix.from_weights([0.2, 0.3, 0.5])
+    >>> mix.weights.round(12), mix.gamma, mix.n_trainable
+    (array([0.2, 0.3, 0.5]), 1.0, 4)
+    """
+
+    logits: Array
+    gamma: float = 1.0
+    train_logits: bool = True
+    train_gamma: bool = True
+
+    @classmethod
+    def from_logits(
+        cls,
+        logits: ArrayLike,
+        gamma: float = 1.0,
+        *,
+        train_logits: bool = True,
+        train_gamma: bool = True,
+    ) -> ScalarMix:
+        """From the numbers before the softmax; zeros give equal weights.
+
+        Raises ValueError or TypeError for what `softmax` or `scalar_mix` would refuse.
+        Book: chapter 3, "One mixture, by hand".
+
+        >>> ScalarMix.from_logits([0.0, 0.0]).weights
+        array([0.5, 0.5])
+        """
+        values = as_numbers(logits, "logits")
+        if values.ndim != 1 or np.iscomplexobj(values):
+            raise ValueError(f"logits must be real with shape (layers,), given {describe(values)}")
+        softmax(values)  # refuses NaN, +inf and a mixture of nothing
+        scale = as_numbers(gamma, "gamma")
+        if scale.shape != () or np.iscomplexobj(scale) or not np.isfinite(scale):
+            raise ValueError(f"gamma must be one finite real number, given {gamma!r}")
+        return cls(
+            logits=np.array(values, dtype=np.float64),  # a copy: steps must not reach the caller's
+            gamma=float(scale),
+            train_logits=train_logits,
+            train_gamma=train_gamma,
+        )
+
+    @classmethod
+    def from_weights(
+        cls,
+        weights: ArrayLike,
+        gamma: float = 1.0,
+        *,
+        train_logits: bool = True,
+        train_gamma: bool = True,
+    ) -> ScalarMix:
+        """From the numbers after the softmax: non-negative, with sum 1; ``logits = log(weights)``.
+
+        A weight of 0 becomes a logit of ``-inf``, which no step can move. Raises ValueError for
+        weights that are negative or whose sum is off by more than 1e-6 (float32 rounding of 64
+        weights stays below that). Book: chapter 3, "One mixture, by hand".
+
+        >>> ScalarMix.from_weights([0.25, 0.75], gamma=2.0).logits.round(6)
+        array([-1.386294, -0.287682])
+        """
+        values = as_numbers(weights, "weights")
+        if values.ndim != 1 or np.iscomplexobj(values):
+            raise ValueError(f"weights must be real with shape (layers,), given {describe(values)}")
+        if not (values >= 0).all() or not abs(float(values.sum()) - 1) <= 1e-6:
+            raise ValueError(
+                f"weights must be at least 0 and sum to 1, given {values} with sum {values.sum()}"
+            )
+        with np.errstate(divide="ignore"):  # log 0 is the -inf that we want
+            logits = np.log(values)
+        return cls.from_logits(logits, gamma, train_logits=train_logits, train_gamma=train_gamma)
+
+    @property
+    def weights(self) -> Array:
+        """``softmax(logits)``, (layers,)."""
+        return softmax(self.logits)
+
+    @property
+    def n_trainable(self) -> int:
+        """How many numbers training may change."""
+        return len(self.logits) * self.train_logits + int(self.train_gamma)
+
+    def mix(
+        self, layers: Array, mask: Array | None = None, layer_norm: LayerNorm | None = None
+    ) -> Array:
+        """`scalar_mix` with these parameters; (batch, tokens, dim)."""
+        return scalar_mix(layers, self.logits, self.gamma, mask, layer_norm)
+
+    def gradients(
+        self,
+        layers: Array,
+        upstream: Array,
+        mask: Array | None = None,
+        layer_norm: LayerNorm | None = None,
+    ) -> ScalarMixGradients:
+        """`scalar_mix_gradients` with these parameters, trained or not."""
+        return scalar_mix_gradients(layers, self.logits, self.gamma, upstream, mask, layer_norm)
+
+    def step(self, gradients: ScalarMixGradients, learning_rate: float) -> None:
+        """One step of gradient descent on what is trainable, logits and gamma at once.
+
+        Raises ValueError for a learning rate that isn't finite. Book: chapter 4, "One step".
+
+        >>> mix = ScalarMix.from_logits([0.0, 0.0], train_gamma=False)
+        >>> mix.step(ScalarMixGradients(np.array([1.0, -1.0]), 5.0, np.zeros(0)), 0.1)
+        >>> mix.logits, mix.gamma
+        (array([-0.1,  0.1]), 1.0)
+        """
+        if not np.isfinite(learning_rate):
+            raise ValueError(f"learning_rate must be finite, given {learning_rate}")
+        if self.train_logits:
+            self.logits = self.logits - learning_rate * gradients.logits
+        if self.train_gamma:
+            self.gamma = self.gamma - learning_rate * gradients.gamma
+
+
+# --- checks -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Checked:
+    layers: Array
+    weights: Array  # float64 or complex128
+    coefficients: Array  # gamma * weights in the dtype of the result
+    mask: Array | None  # None: nothing is masked
+
+
+def _check(
+    layers: Array,
+    logits: ArrayLike,
+    gamma: complex,
+    mask: Array | None,
+    real_only: bool = False,
+) -> _Checked:
+    if not isinstance(layers, np.ndarray):
+        raise TypeError(
+            "layers must be one numpy array (batch, layers, tokens, dim), given "
+            + describe(layers)
+            + "; join a list of equal (batch, tokens, dim) arrays with np.stack(…, axis=1)"
+        )
+    allowed = REAL_DTYPES if real_only else LAYER_DTYPES
+    if layers.dtype.name not in allowed:
+        raise TypeError(f"layers must be {', '.join(allowed)}, given {layers.dtype}")
+    if layers.ndim != 4:
+        raise ValueError(
+            f"layers must have 4 axes (batch, layers, tokens, dim), given shape {layers.shape}"
+        )
+    logit_array = as_numbers(logits, "logits")
+    if logit_array.shape != (layers.shape[1],):
+        raise ValueError(
+            f"logits must have shape ({layers.shape[1]},), one a layer of layers "
+            f"{layers.shape}, given shape {logit_array.shape}"
+        )
+    scale = as_numbers(gamma, "gamma")
+    if scale.shape != () or not np.isfinite(scale):
+        raise ValueError(f"gamma must be one finite number, given {gamma!r}")
+    is_complex = np.iscomplexobj(logit_array) or np.iscomplexobj(scale)
+    if is_complex and (real_only or layers.dtype == np.float32):
+        raise TypeError(
+            "complex logits or gamma are for the forward pass on float64 or complex128 layers, "
+            f"given {logit_array.dtype} and {scale.dtype} with {layers.dtype} layers"
+        )
+    dtype = np.result_type(layers, np.complex128) if is_complex else layers.dtype
+    weights = softmax(logit_array.astype(np.result_type(logit_array, np.float64)))
+    with np.errstate(over="ignore", under="ignore"):
+        coefficients = (scale * weights).astype(dtype)
+    if not np.isfinite(coefficients).all():
+        raise ValueError(f"gamma must keep gamma * weights within {dtype}, given {gamma!r}")
+    return _Checked(layers, weights, coefficients, check_mask(mask, layers))
+
+
+def _check_upstream(upstream: Array, checked: _Checked) -> Array:
+    batch, _, tokens, dim = checked.layers.shape
+    if not isinstance(upstream, np.ndarray) or upstream.dtype != checked.layers.dtype:
+        raise TypeError(
+            f"upstream must be a {checked.layers.dtype} array like layers, "
+            f"given {describe(upstream)}"
+        )
+    if upstream.shape != (batch, tokens, dim):
+        raise ValueError(
+            f"upstream must have the mixture's shape {(batch, tokens, dim)}, given {upstream.shape}"
+        )
+    return upstream
+
+
+def _penalty_arguments(logits: ArrayLike, strength: float) -> tuple[Array, float]:
+    values = as_numbers(logits, "logits")
+    if np.iscomplexobj(values):
+        raise TypeError(f"logits must be real in the penalty, given {values.dtype}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"logits must be finite to be penalised, given {values}")
+    if not (np.isfinite(strength) and strength >= 0):
+        raise ValueError(f"strength must be finite and at least 0, given {strength}")
+    return values, float(strength)
+
+
+# --- arithmetic -----------------------------------------------------------------------------------
+
+
+def _weighted_sum(coefficients: Array, layers: Array) -> Array:
+    """sum_j coefficients[j] * layers[:, j], as one matrix product a sentence: no temporaries."""
+    batch, n_layers, tokens, dim = layers.shape
+    flat = layers.reshape(batch, n_layers, tokens * dim)
+    with np.errstate(over="ignore", invalid="ignore"):  # garbage at masked positions may warn
+        mixture: Array = np.matmul(coefficients[None, :], flat)
+    return mixture.reshape(batch, tokens, dim)
+
+
+def _scores(layers: Array, upstream: Array) -> Array:
+    """scores[j] = sum(upstream * layers[:, j]), summed over the batch in float64; (layers,)."""
+    batch, n_layers, tokens, dim = layers.shape
+    flat = layers.reshape(batch, n_layers, tokens * dim)
+    with np.errstate(over="ignore", invalid="ignore"):
+        by_sentence = np.matmul(flat, upstream.reshape(batch, tokens * dim, 1))
+    total: Array = by_sentence[..., 0].sum(axis=0, dtype=np.float64)
+    return total

@@ -1,0 +1,69 @@
+"""One browser for each test process, and one copy of the site that is served and opened from disk.
+
+The copy lies in a folder whose name has spaces, and it is served below the server's root, as a
+project's site is: an address that starts at the root, or that is not quoted, shows.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from browser_checks import FLAGS, Served, browser_program
+from npm_packages import package_directory
+from playwright.sync_api import Browser, sync_playwright
+from site_checks import Site
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files without a line for each request."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start Chromium once, with a profile that is thrown away."""
+    try:
+        program = browser_program()
+    except RuntimeError as error:
+        pytest.fail(str(error), pytrace=False)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """Read axe-core, at the version pinned in tools/npm_packages.py."""
+    return (package_directory("axe-core") / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def serve_parent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Make a folder with spaces in its name, and the address at which it is served."""
+    parent = tmp_path_factory.mktemp("served") / "a place with spaces"
+    parent.mkdir()
+    handler = functools.partial(QuietHandler, directory=str(parent))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield parent, f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="session")
+def served(site_folder: Path, serve_parent: tuple[Path, str]) -> Served:
+    """Copy the book to where it can be opened both ways."""
+    parent, address = serve_parent
+    folder = shutil.copytree(site_folder, parent / "the book")
+    return Served(Site(folder), f"{address}the%20book/", f"{folder.as_uri()}/")

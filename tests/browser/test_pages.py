@@ -1,0 +1,119 @@
+"""Every page of the built book in a real browser, served and opened from disk.
+
+Each page is opened once in each mode; each test then asserts one property of all of these visits
+and names every page that lacks it.
+"""
+
+from __future__ import annotations
+
+import pytest
+from browser_checks import (
+    CHECKS,
+    Check,
+    Mode,
+    Served,
+    Visit,
+    new_context,
+    problems_of,
+    search_problems,
+    theme_switch_problems,
+    visit,
+)
+from playwright.sync_api import Browser
+from site_checks import WEIGHT_BUDGET, page_weight, weight_problem
+
+LIGHT, DARK, PHONE = Mode("light"), Mode("dark"), Mode("light", width=360)
+PHONE_DARK = Mode("dark", width=360)
+
+
+def page_names(served: Served) -> list[str]:
+    """Return the pages with content, without one that only leads to another."""
+    return [page.name for page in served.site.pages if not page.leads_on]
+
+
+@pytest.fixture(scope="module")
+def visits(browser: Browser, served: Served, axe: str) -> list[Visit]:
+    """All visits to all pages; the slow part of these tests."""
+    seen = []
+    for mode in (LIGHT, DARK, PHONE, PHONE_DARK):
+        context = new_context(browser, mode)
+        for name in page_names(served):
+            with_axe = axe if mode in (LIGHT, DARK, PHONE) else None
+            seen.append(visit(context, served.http, name, mode, with_axe, focus=mode == LIGHT))
+        context.close()
+    context = new_context(browser, LIGHT)
+    seen += [visit(context, served.file, name, LIGHT) for name in page_names(served)]
+    context.close()
+    return seen
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_no_page_has(check: Check, visits: list[Visit]) -> None:
+    """No page, in no mode, has what the check looks for."""
+    problems = problems_of(visits, check)
+    assert not problems, "\n".join(problems)
+
+
+def test_the_visits_met_the_book(visits: list[Visit], served: Served) -> None:
+    """The checks had equations, figures, text in figures and stops of the keyboard to look at."""
+    chapters = [seen for seen in visits if seen.name.startswith("notebooks/")]
+    assert chapters
+    for seen in chapters:
+        assert seen.measured["equations"], seen.where
+        assert any(figure["texts"] for figure in seen.measured["figures"]), seen.where
+        assert any(figure["marks"] for figure in seen.measured["figures"]), seen.where
+    assert all(seen.focus["count"] > 5 for seen in visits if seen.focus)
+    assert {seen.root for seen in visits} == {served.http, served.file}
+
+
+def test_pages_keep_their_weight_with_fonts(visits: list[Visit], served: Served) -> None:
+    """Counting all that the browser asked for, fonts too, every page is within its budget."""
+    problems = []
+    for name in page_names(served):
+        asked = [seen.files for seen in visits if seen.name == name and seen.root == served.http]
+        page = served.site.by_name[name]
+        weight = page_weight(served.site, page, frozenset().union(*asked))
+        problems += weight_problem(page, weight, WEIGHT_BUDGET)
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_search_finds_gamma(way: str, browser: Browser, served: Served) -> None:
+    """A reader who searches for gamma gets to a page about it, also without a server."""
+    context = new_context(browser, LIGHT)
+    page = context.new_page()
+    page.goto(getattr(served, way) + "index.html", wait_until="load")
+    page.wait_for_url("**/book/index.html")
+    problems = search_problems(page, "gamma", ("gamma", "γ"))
+    context.close()
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_theme_switch_works(way: str, browser: Browser, served: Served) -> None:
+    """The theme can be switched by keyboard and stays as it was chosen."""
+    context = new_context(browser, LIGHT)
+    page = context.new_page()
+    page.goto(getattr(served, way) + "book/index.html", wait_until="load")
+    problems = theme_switch_problems(page)
+    context.close()
+    assert not problems, "\n".join(problems)
+
+
+def test_pages_read_without_scripts(browser: Browser, served: Served) -> None:
+    """With scripts off, each page shows its text, its figures and its equations."""
+    mode = Mode(scripts=False)
+    context = new_context(browser, mode)
+    page = context.new_page()
+    problems = []
+    for name in page_names(served):
+        if name in {"search.html", "genindex.html"}:
+            continue
+        page.goto(served.http + name, wait_until="load")
+        if len(page.locator("article").inner_text().split()) < 50:
+            problems.append(f"{name}: shows next to no text")
+        for selector in ("article .katex", "article figure svg"):
+            hidden = [one for one in page.locator(selector).all() if not one.is_visible()]
+            problems += [f"{name}: a {selector} is not to be seen"] if hidden else []
+    context.close()
+    assert not problems, "\n".join(problems)

@@ -1,0 +1,93 @@
+"""The layer norm: its statistics, the two conventions about boundaries, and what it couples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_toy import LayerNorm, scalar_mix
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def batch_with_boundaries(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Three sentences of 3, 5 and 4 tokens, boundaries included, right-padded."""
+    layers = np.random.default_rng(seed).normal(size=(3, 2, 5, 4))
+    mask = np.arange(5) < np.array([3, 5, 4])[:, None]
+    return layers, mask
+
+
+@given(SEEDS)
+def test_each_normalised_layer_has_mean_zero_and_population_variance_one(seed: int) -> None:
+    layers, mask = batch_with_boundaries(seed)
+    for j in range(2):
+        one_layer = layers[:, j : j + 1]
+        out = scalar_mix(one_layer, [0.0], mask=mask, layer_norm=LayerNorm(epsilon=0))[mask]
+        assert abs(out.mean()) < 1e-14
+        assert abs(out.var() - 1) < 1e-13
+
+
+def test_one_statistic_a_layer_not_one_a_token_or_sentence() -> None:
+    """The same sentence comes out differently in another batch."""
+    layers, mask = batch_with_boundaries(0)
+    alone = scalar_mix(layers[:1], [0.0, 0.0], mask=mask[:1], layer_norm=LayerNorm())
+    together = scalar_mix(layers, [0.0, 0.0], mask=mask, layer_norm=LayerNorm())
+    assert np.abs(alone - together[:1]).max() > 0.1
+
+
+def test_epsilon_stands_inside_the_root() -> None:
+    layers = np.array([[[[0.0, 2.0]]]])  # mean 1, variance 1
+    out = scalar_mix(layers, [0.0], layer_norm=LayerNorm(epsilon=3.0))
+    np.testing.assert_array_equal(out, [[[-0.5, 0.5]]])  # 1 / sqrt(1 + 3), not 1 / (1 + sqrt(3))
+
+
+@given(SEEDS)
+def test_boundaries_left_out_equals_removing_them_first(seed: int) -> None:
+    """AllenNLP's arrays under bilm-tf's convention, at the tokens that both return."""
+    layers, mask = batch_with_boundaries(seed)
+    logits, gamma = [0.3, -0.4], 1.7
+    left_out = scalar_mix(layers, logits, gamma, mask, LayerNorm(boundaries="left_out"))
+    # Remove the boundaries as the originals do: tokens 1 .. length - 2 of each row.
+    inner_mask = np.arange(3) < (mask.sum(axis=1) - 2)[:, None]
+    stripped = scalar_mix(layers[:, :, 1:4].copy(), logits, gamma, inner_mask, LayerNorm())
+    np.testing.assert_allclose(left_out[:, 1:4][inner_mask], stripped[inner_mask], atol=1e-13)
+    counted = scalar_mix(layers, logits, gamma, mask, LayerNorm())
+    assert np.abs(counted - left_out).max() > 1e-3
+
+
+def test_boundaries_left_out_normalises_the_boundaries_too() -> None:
+    layers = np.array([[[[5.0], [1.0], [3.0], [-7.0]]]])
+    out = scalar_mix(layers, [0.0], layer_norm=LayerNorm(0.0, "left_out"))
+    np.testing.assert_array_equal(out[0, :, 0], [3, -1, 1, -9])  # counted: 1 and 3
+
+
+def test_a_constant_layer_becomes_zero_and_a_zero_epsilon_cannot_divide_by_it() -> None:
+    layers = np.full((1, 1, 2, 3), 4.0)
+    np.testing.assert_array_equal(scalar_mix(layers, [0.0], layer_norm=LayerNorm()), 0)
+    with pytest.raises(ValueError, match="needs epsilon above 0 for a layer without variance"):
+        scalar_mix(layers, [0.0], layer_norm=LayerNorm(epsilon=0))
+
+
+def test_float32_layers_stay_float32_with_statistics_in_float64() -> None:
+    layers = (1e4 + np.random.default_rng(0).normal(size=(2, 1, 50, 64))).astype(np.float32)
+    single = scalar_mix(layers, [0.0], layer_norm=LayerNorm())
+    double = scalar_mix(layers.astype(np.float64), [0.0], layer_norm=LayerNorm())
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, double, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("lengths", [[2, 2], [1, 0]])
+def test_left_out_refuses_a_batch_of_nothing_but_boundaries(lengths: list[int]) -> None:
+    mask = np.arange(3) < np.array(lengths)[:, None]
+    with pytest.raises(ValueError, match="a token between the boundaries, given rows of"):
+        scalar_mix(np.ones((2, 1, 3, 1)), [0.0], 1.0, mask, LayerNorm(boundaries="left_out"))
+
+
+def test_wrong_settings_are_refused() -> None:
+    for epsilon in (-1e-12, np.nan, np.inf):
+        with pytest.raises(ValueError, match=f"epsilon must be finite .*given {epsilon}"):
+            LayerNorm(epsilon=epsilon)
+    with pytest.raises(ValueError, match="boundaries must be 'counted' or 'left_out', given 'no'"):
+        LayerNorm(boundaries="no")  # type: ignore[arg-type]  # the mistake under test

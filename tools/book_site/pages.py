@@ -1,0 +1,86 @@
+"""What each page loads, and the size of its images."""
+
+import html
+from pathlib import Path
+from typing import Any
+
+import imagesize
+from docutils import nodes
+from sphinx.application import Sphinx
+
+# A script is loaded where its mark stands in the page's text.
+SCRIPTS_BY_MARK = {
+    "clipboard.min.js": 'class="highlight',
+    "copybutton.js": 'class="highlight',
+    "togglebutton.js": "dropdown admonition",
+    "design-tabs.js": "sd-tab-set",
+}
+STYLES_BY_MARK = {
+    "_static/copybutton.css": 'class="highlight',
+    "_static/togglebutton.css": "dropdown admonition",
+    "_static/sphinx-design.min.css": "sd-",
+    "_static/katex/katex.min.css": 'class="katex',
+}
+
+
+def drop_unused_assets(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Keep the scripts and style sheets that this page uses."""
+    body = context.get("body", "")
+
+    def wanted(asset: object, by_mark: dict[str, str]) -> bool:
+        name = str(getattr(asset, "filename", None) or "")
+        return all(mark in body for end, mark in by_mark.items() if name.endswith(end))
+
+    context["script_files"] = [f for f in context["script_files"] if wanted(f, SCRIPTS_BY_MARK)]
+    context["css_files"] = [f for f in context["css_files"] if wanted(f, STYLES_BY_MARK)]
+
+
+FRONT_PAGE = """<!DOCTYPE html>
+<html lang="{language}">
+<meta charset="utf-8">
+<title>{title}</title>
+<link rel="icon" type="image/svg+xml" href="_static/favicon.svg">
+<meta http-equiv="refresh" content="0; url={target}">
+<main><p><a href="{target}">{title}</a></p></main>
+</html>
+"""
+
+
+def write_front_page(app: Sphinx, exception: Exception | None) -> None:
+    """Lead from the site's root to the first page, in a page that is valid by itself."""
+    if exception is None and app.builder.format == "html" and app.config.root_doc != "index":
+        text = FRONT_PAGE.format(
+            language=app.config.language,
+            title=html.escape(app.config.html_title),
+            target=app.builder.get_target_uri(app.config.root_doc),
+        )
+        (Path(app.outdir) / "index.html").write_text(text, "utf-8")
+
+
+def size_images(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Give each local image its width and height, so that the page does not jump as it loads."""
+    for image in doctree.findall(nodes.image):
+        path = Path(app.srcdir) / image["uri"]
+        if {"width", "height", "scale"} & set(image.attributes) or not path.is_file():
+            continue
+        width, height = imagesize.get(path)
+        if width > 0 and height > 0:
+            image["width"], image["height"] = f"{width}px", f"{height}px"
+
+
+def allow_links_to_targets(app: Sphinx, doctree: nodes.document) -> None:
+    """Let `page.md#name` lead to the target `(name)=` of that page, as it does to a heading."""
+    slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+    for name, explicit in doctree.nametypes.items():
+        if explicit and doctree.nameids.get(name):
+            slugs.setdefault(name, (0, doctree.nameids[name], ""))
+
+
+def setup(app: Sphinx) -> None:
+    """Connect to Sphinx."""
+    app.connect("doctree-read", allow_links_to_targets)
+    app.connect("doctree-resolved", size_images)
+    app.connect("html-page-context", drop_unused_assets, priority=950)
+    app.connect("build-finished", write_front_page, priority=900)  # after the theme's own

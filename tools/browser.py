@@ -1,0 +1,97 @@
+"""Find a Chromium for the tests: `python tools/browser.py [--install]` prints its path.
+
+An installed Chromium or Chrome is taken. With `--install` one is installed where there is none:
+from the distribution as root on Debian and Ubuntu, by Playwright elsewhere.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+PLACES = (
+    Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"),
+    Path("/Applications/Chromium.app/Contents/MacOS/Chromium"),
+    Path("C:/Program Files/Google/Chrome/Application/chrome.exe"),
+)
+# A browser of the tests' own, that asks nobody for anything.
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+ADVICE = (
+    "The tests need Chromium or Chrome, and none was found. Install one "
+    "(Debian and Ubuntu: apt-get install chromium; elsewhere: .venv/bin/playwright install "
+    "chromium), or name it in the environment: ELMO_BROWSER=/path/to/chrome"
+)
+
+
+def find_browser() -> str | None:
+    """Return the path of a Chromium or Chrome, or None."""
+    if named := os.environ.get("ELMO_BROWSER"):
+        return named
+    for name in NAMES:
+        if path := shutil.which(name):
+            return path
+    for place in PLACES:
+        if place.is_file():
+            return str(place)
+    return find_playwright_browser()
+
+
+def find_playwright_browser() -> str | None:
+    """Return the path of the browser that Playwright downloaded, or None."""
+    from playwright.sync_api import sync_playwright  # only the tests' environment has it
+
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).is_file() else None
+
+
+def install_browser() -> str | None:
+    """Install Chromium in the ways that fit this machine until there is one; return its path."""
+    ways = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
+        # Ubuntu's package of that name needs a snap service, so Playwright stays the second way
+        install = "apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium"
+        ways.insert(0, ["sh", "-c", install])
+    for command in ways:
+        print(f"Installing a browser for the tests: {' '.join(command)}", file=sys.stderr)
+        subprocess.run(
+            command,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,  # standard output is for the path
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        )
+        if path := find_browser():
+            return path
+    return None
+
+
+def main() -> int:
+    """Print the path of a browser, or say what to install."""
+    parser = argparse.ArgumentParser(description="Find a Chromium for the tests.")
+    parser.add_argument("--install", action="store_true", help="install one if there is none")
+    install = parser.parse_args().install
+    path = find_browser()
+    if path is None and install:
+        path = install_browser()
+    if path is None:
+        print(ADVICE, file=sys.stderr)
+        return 1
+    print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

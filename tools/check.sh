@@ -1,0 +1,35 @@
+#!/bin/sh
+# Everything that `make test` checks. Stops at the first step that fails; pytest comes last, so
+# that its closing line is the last thing that a run prints.
+set -eu
+cd "$(dirname "$0")/.."
+bin=.venv/bin
+
+step() {
+    echo
+    echo "== $*"
+}
+
+step 'style'
+$bin/ruff check .
+$bin/ruff format --check .
+
+step 'types'
+$bin/mypy
+
+step 'the stand-alone script runs on Python 3.8'
+$bin/vermin --no-tips --violations -t=3.8- elmo_toy/elmo_scalar_mix_demo.py
+
+step 'book'
+$bin/python tools/build_book.py
+
+step 'browser and axe-core'
+ELMO_BROWSER=$($bin/python tools/browser.py --install)
+export ELMO_BROWSER
+$bin/python tools/npm_packages.py axe-core
+
+step 'package, notebooks, book in the browser'
+# one file's tests stay in one process: a notebook's cells share a kernel, a page its browser
+exec $bin/python -m pytest tests elmo_toy notebooks -n 2 --dist loadfile \
+    --nbval --nbval-sanitize-with tests/notebooks/nbval_sanitize.cfg \
+    --cov --cov-report=term

@@ -1,0 +1,275 @@
+"""Bring notebooks into the one form in which they are stored.
+
+A stored notebook has been run from top to bottom, keeps its text outputs and holds nothing that
+differs between two runs or two machines: no pictures, no widget state, no times, no versions.
+
+    python tools/normalise_notebooks.py notebooks/*.ipynb              rewrite
+    python tools/normalise_notebooks.py --execute notebooks/*.ipynb    run, then rewrite
+    python tools/normalise_notebooks.py --check notebooks/*.ipynb      change nothing; 1 if it would
+
+What a figure emits as ``text/html`` keeps its tags, alternative text, size and caption; the
+drawing between ``<svg ...>`` and ``</svg>`` goes. The rule is read from
+``tests/notebooks/nbval_sanitize.cfg``, which nbval reads too, so that what is stored and what is
+compared cannot disagree.
+
+Running the cells is the one thing that puts execution counts right: without ``--execute`` a
+notebook whose cells have not been run in order is an error, because renumbering them would hide it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellControlSignal, DeadKernelError
+from nbformat import NotebookNode
+
+SANITISE_RULES = Path(__file__).resolve().parents[1] / "tests/notebooks/nbval_sanitize.cfg"
+
+NOTEBOOK_METADATA: dict[str, Any] = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+    },
+}
+CELL_METADATA = ("mystnb", "slideshow", "tags")
+WIDGET_TYPES = "application/vnd.jupyter.widget-"
+
+SECONDS_PER_NOTEBOOK = 10
+CELL_TIMEOUT = 60
+DIFF_LINES = 40
+#: Sums come out in another order, hence with other last digits, when a BLAS library splits them.
+ONE_THREAD = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+
+class NotebookError(ValueError):
+    """A notebook that cannot be made canonical without its author."""
+
+
+@cache
+def sanitise_rules(path: Path = SANITISE_RULES) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Read the rules exactly as nbval does."""
+    text = path.read_text(encoding="utf-8")
+    pairs = re.findall(r"^regex: (.*)$\n^replace: (.*)$", text, flags=re.MULTILINE)
+    return tuple((re.compile(pattern), replacement) for pattern, replacement in pairs)
+
+
+def sanitise(text: str) -> str:
+    """Empty the drawings and hide the memory addresses in one text output.
+
+    >>> sanitise('<svg role="img" aria-label="A line." width="9"><path d="M0 0"/></svg>')
+    '<svg role="img" aria-label="A line." width="9"></svg>'
+    """
+    for pattern, replacement in sanitise_rules():
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _without_pictures(data: dict[str, Any]) -> dict[str, Any]:
+    return {
+        kind: sanitise(value) if isinstance(value, str) else value
+        for kind, value in data.items()
+        if not kind.startswith(("image/", WIDGET_TYPES))
+    }
+
+
+def _normal_outputs(outputs: Sequence[NotebookNode], count: int) -> list[NotebookNode]:
+    kept: list[NotebookNode] = []
+    for output in outputs:
+        if output.output_type == "stream":
+            text = sanitise(output.text)
+            last = kept[-1] if kept else None
+            if last is not None and last.output_type == "stream" and last.name == output.name:
+                last.text += text
+            else:
+                kept.append(nbformat.v4.new_output("stream", name=output.name, text=text))
+        elif output.output_type in ("display_data", "execute_result"):
+            data = _without_pictures(output.data)
+            if data:
+                metadata = {key: value for key, value in output.metadata.items() if key in data}
+                extra = {"execution_count": count} if output.output_type == "execute_result" else {}
+                kept.append(
+                    nbformat.v4.new_output(
+                        output.output_type, data=data, metadata=metadata, **extra
+                    )
+                )
+        else:
+            kept.append(output)
+    # two merged streams may have held one drawing between them
+    for output in kept:
+        if output.output_type == "stream":
+            output.text = sanitise(output.text)
+    return kept
+
+
+def _normal_metadata(metadata: NotebookNode) -> dict[str, Any]:
+    kept = {key: metadata[key] for key in CELL_METADATA if metadata.get(key)}
+    if metadata.get("jupyter", {}).get("source_hidden"):
+        kept["jupyter"] = {"source_hidden": True}
+    return kept
+
+
+def parse(text: str, name: str) -> NotebookNode:
+    """Read a notebook of format 4 whose cells all have ids."""
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise NotebookError(f"{name}: not JSON: {error}") from error
+    if not isinstance(raw, dict) or raw.get("nbformat") != 4 or "cells" not in raw:
+        raise NotebookError(f"{name}: not a notebook of format 4")
+    ids = [cell.get("id") for cell in raw["cells"]]
+    for position, cell_id in enumerate(ids, start=1):
+        if not cell_id:
+            raise NotebookError(f"{name}: cell {position} has no id: name it after what it does")
+        if ids.count(cell_id) > 1:
+            raise NotebookError(f"{name}: two cells have the id {cell_id!r}")
+    raw["nbformat_minor"] = max(5, raw.get("nbformat_minor", 0))
+    notebook: NotebookNode = nbformat.reads(json.dumps(raw), as_version=4)
+    return notebook
+
+
+def normalise(notebook: NotebookNode, name: str) -> str:
+    """Return the canonical text of a notebook that has been run.
+
+    Raises
+    ------
+    NotebookError
+        naming notebook and cell, where code has not been run, in order, from a fresh kernel.
+    """
+    cells = []
+    count = 0
+    for cell in notebook.cells:
+        source = cell.source.replace("\r\n", "\n").rstrip("\n")
+        metadata = _normal_metadata(cell.metadata)
+        if cell.cell_type == "code":
+            count += 1
+            if cell.execution_count != count:
+                raise NotebookError(
+                    f"{name}: code cell {cell.id!r} has execution count {cell.execution_count}, "
+                    f"expected {count}: run the notebook from the top, or use --execute"
+                )
+            normal = nbformat.v4.new_code_cell(
+                source,
+                id=cell.id,
+                metadata=metadata,
+                execution_count=count,
+                outputs=_normal_outputs(cell.outputs, count),
+            )
+        elif cell.cell_type == "markdown":
+            normal = nbformat.v4.new_markdown_cell(source, id=cell.id, metadata=metadata)
+            if cell.get("attachments"):
+                normal.attachments = cell.attachments
+        else:
+            normal = nbformat.v4.new_raw_cell(source, id=cell.id, metadata=metadata)
+        cells.append(normal)
+    result = nbformat.v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
+    result.nbformat_minor = 5
+    nbformat.validate(result)
+    return str(nbformat.writes(result, version=4)).rstrip("\n") + "\n"
+
+
+def execute(notebook: NotebookNode, folder: Path) -> float:
+    """Run the notebook in place, in a fresh kernel started in `folder`; return the seconds."""
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_TIMEOUT,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+        record_timing=False,
+        store_widget_state=False,
+    )
+    # The kernel of this environment, not one of the same name that the user has registered.
+    environment = {**os.environ, **ONE_THREAD}
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    start = time.perf_counter()
+    client.execute(env=environment)
+    return time.perf_counter() - start
+
+
+def write_beside(path: Path, text: str) -> None:
+    """Replace a file in one step: a reader sees the old text or the new, never half of one."""
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
+    ) as handle:
+        handle.write(text)
+    beside = Path(handle.name)
+    try:
+        beside.chmod(path.stat().st_mode)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def difference(before: str, after: str, name: str) -> str:
+    """Return the first lines of a unified diff, empty where there is none."""
+    lines = list(
+        difflib.unified_diff(
+            before.splitlines(), after.splitlines(), name, f"{name} (normalised)", n=1, lineterm=""
+        )
+    )
+    if not lines and before != after:
+        return f"{name}: differs in its line ends only"
+    if len(lines) > DIFF_LINES:
+        lines = [*lines[:DIFF_LINES], f"... and {len(lines) - DIFF_LINES} more lines"]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if it would")
+    parser.add_argument("--execute", action="store_true", help="run the notebook first")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    options = parser.parse_args(arguments)
+
+    status = 0
+    for path in options.files:
+        before = path.read_bytes().decode("utf-8")
+        try:
+            notebook = parse(before, str(path))
+            if options.execute:
+                seconds = execute(notebook, path.resolve().parent)
+                slow = f", over {SECONDS_PER_NOTEBOOK} s" if seconds > SECONDS_PER_NOTEBOOK else ""
+                print(f"{path}: ran in {seconds:.1f} s{slow}")
+            after = normalise(notebook, str(path))
+        except NotebookError as error:
+            print(error, file=sys.stderr)
+            status = 1
+            continue
+        except (CellControlSignal, DeadKernelError) as error:
+            print(f"{path}: did not run to its end:\n{error}", file=sys.stderr)
+            status = 1
+            continue
+        if after == before:
+            continue
+        if options.check:
+            excerpt = difference(before, after, str(path))
+            print(f"{path}: not normalised:\n{excerpt}", file=sys.stderr)
+            status = 1
+        else:
+            write_beside(path, after)
+            print(f"{path}: rewritten")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
