@@ -29,6 +29,7 @@ def site_folder() -> Path:
             capture_output=True,
             text=True,
             check=False,
+            timeout=600,
         )
     assert done.returncode == 0, f"the book does not build:\n{done.stdout}\n{done.stderr}"
     return SITE

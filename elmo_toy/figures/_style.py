@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from elmo_toy._checks import Array
@@ -40,6 +43,7 @@ LAYER_LOOKS = (
     Look("h₁", colours()["layer-1"], "^", (0, (5, 2.5))),
     Look("h₂", colours()["layer-2"], "P", "-"),
 )
+WEIGHT_NAMES = ("s₀", "s₁", "s₂")
 LAYER_NAMES = ("token layer", "lower contextual", "upper contextual")
 GAMMA = Look("γ", colours()["gamma"], "v", (0, (1, 1.5)))
 GRADIENT = Look("gradient", colours()["gradient"], ">", "-")
@@ -60,6 +64,16 @@ def label(axes: Axes, text: str, at: tuple[float, ...], **options: Any) -> None:
     """Write beside a thing, in ink: coloured text would have to be darker than a line."""
     settings: dict[str, Any] = {"fontsize": FONT_SIZE, "va": "center", "xytext": (8, 0)}
     axes.annotate(text, (at[0], at[1]), textcoords="offset points", **(settings | options))
+
+
+def label_ends(axes: Axes, x: float, ends: Array, names: Sequence[str], gap: float) -> None:
+    """Name lines at their right ends, at least `gap` apart where the ends are closer."""
+    places = np.array(ends, dtype=float)
+    order = np.argsort(places)
+    for lower, upper in pairwise(order):
+        places[upper] = max(places[upper], places[lower] + gap)
+    for name, place in zip(names, places, strict=True):
+        label(axes, name, (x, place), xytext=(6, 0))
 
 
 def plane(axes: Axes, x: tuple[float, float], y: tuple[float, float]) -> None:

@@ -19,15 +19,15 @@ from elmo_toy.figures._style import (
     PATH_LOOKS,
     QUIET,
     RUN_LOOKS,
+    WEIGHT_NAMES,
     WRONG,
     label,
+    label_ends,
     mixture_mark,
     plane,
 )
 from elmo_toy.figures._svg import Figure, Panel, colours
 from elmo_toy.worked_example import LAYERS, State
-
-_WEIGHT_NAMES = ("s₀", "s₁", "s₂")
 
 
 def contributions(state: State, *, alt: str) -> Figure:
@@ -80,10 +80,10 @@ def error_against_step(steps: Array, errors: Mapping[str, Array], *, alt: str) -
     floor = 1e-18
     with panel.drawing() as axes:
         for (name, error), look in zip(errors.items(), looks, strict=False):
-            shown = np.maximum(error, floor)
-            axes.loglog(steps, shown, **look.line, marker=look.marker)
-            at = len(steps) // 2 if name.startswith("complex") else 1
-            label(axes, name, (steps[at], shown[at]), xytext=(-6, 14))
+            axes.loglog(
+                steps, np.maximum(error, floor), **look.line, marker=look.marker, label=name
+            )
+        axes.legend(frameon=False, loc="lower right", borderaxespad=0)
         axes.set(xlabel="step", ylim=(floor / 3, 3), xlim=(2e-16, 0.4))
         axes.set_yticks([1e-18, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1])
         axes.set_xticks([1e-15, 1e-12, 1e-9, 1e-6, 1e-3])
@@ -157,7 +157,7 @@ _CORNERS = np.array([[0.0, 1.0, 0.5], [0.0, 0.0, np.sqrt(0.75)]])
 
 def _simplex(axes: Axes, margin: float) -> None:
     """Draw the triangle of weights, its corners named by the layer that has all of it."""
-    axes.set(aspect="equal", xlim=(-margin, 1 + margin), ylim=(-margin, np.sqrt(0.75) + margin))
+    axes.set(aspect="equal", xlim=(-margin, 1.9), ylim=(-0.12, np.sqrt(0.75) + margin))
     axes.axis("off")
     closed = _CORNERS[:, [0, 1, 2, 0]]
     axes.fill(*closed, color=colours()["grid"], alpha=0.35, linewidth=0)
@@ -176,7 +176,7 @@ def simplex_paths(
     A star marks the start of each. Weights with another sum are drawn at their nearest point of
     that plane.
     """
-    panel = Panel("weights", width=440, height=400)
+    panel = Panel("weights", width=440, height=310)
     with panel.drawing() as axes:
         _simplex(axes, margin)
         for (name, path), look in zip(paths.items(), PATH_LOOKS, strict=False):
@@ -184,7 +184,7 @@ def simplex_paths(
             drawn = on_plane @ _CORNERS.T
             axes.plot(*drawn[0], marker="*", color=INK, markersize=14, zorder=5)
             axes.plot(*drawn.T, **look.line, marker=look.marker, markevery=[-1], label=name)
-        axes.legend(frameon=False, loc="upper right", borderaxespad=0)
+        axes.legend(frameon=False, loc="center right", borderaxespad=0)
     return Figure((panel,), alt, caption)
 
 
@@ -204,8 +204,14 @@ def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
         axes.axhline(0, color=QUIET, linewidth=1)
         for run, look in enumerate(RUN_LOOKS[: len(names)]):
             axes.semilogx(steps, descent.gamma[:, run], **look.line)
+            at = 2 * len(steps) // 3
+            up = 1 if descent.gamma[at, run] > 0 else -1
             label(
-                axes, names[run], (steps[-1], descent.gamma[-1, run]), xytext=(-4, 11), ha="right"
+                axes,
+                names[run],
+                (steps[at], descent.gamma[at, run]),
+                xytext=(-6, 15 * up),
+                ha="right",
             )
         axes.set_xlabel("step")
         axes.minorticks_off()
@@ -215,8 +221,7 @@ def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
         with panel.drawing() as axes:
             for j, look in enumerate(LAYER_LOOKS):
                 axes.semilogx(steps, descent.weights[:, run, j], **look.line)
-                place = (steps[-1], descent.weights[-1, run, j] + 0.02 * (1 - j))
-                label(axes, _WEIGHT_NAMES[j], place, xytext=(5, 0))
+            label_ends(axes, steps[-1], descent.weights[-1, run], WEIGHT_NAMES, 0.09)
             axes.set(xlabel="step", ylim=(-0.03, 1.03), xlim=(None, steps[-1] * 3))
             axes.minorticks_off()
         weight_panels.append(panel)
@@ -230,7 +235,7 @@ def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure
     with held_panel.drawing() as axes:
         for j, look in enumerate(LAYER_LOOKS):
             axes.semilogx(strengths, held[:, j], **look.line)
-            label(axes, _WEIGHT_NAMES[j], (strengths[0], held[0, j]), xytext=(4, 9))
+            label(axes, WEIGHT_NAMES[j], (strengths[0], held[0, j]), xytext=(4, 9))
         axes.axhline(1 / 3, color=QUIET, linewidth=1, linestyle=":")
         label(axes, "equal", (strengths[-1], 1 / 3), xytext=(-2, -9), ha="right")
         axes.set(xlabel="strength λ", ylim=(0, 1.05))

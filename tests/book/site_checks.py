@@ -22,8 +22,15 @@ from bs4 import BeautifulSoup, Tag
 WEIGHT_BUDGET = 300_000
 """Bytes that a page and everything it loads may weigh, gzipped."""
 
-HTML_LIMIT = 150_000
-"""Bytes that one HTML file may have, uncompressed."""
+HTML_LIMIT = 450_000
+"""Bytes that one HTML file may have, uncompressed.
+
+Equations set at build time and drawn figures are long and compress to a tenth, so this is no
+measure of what travels; it stops tables of data and encoded files from slipping into a page.
+"""
+
+INLINE_LIMIT = 4_000
+"""Bytes that a file encoded into a page (``data:``) may have."""
 
 TINY_SCRIPT = 8_000
 """Gzipped bytes up to which a script may block the page."""
@@ -444,13 +451,20 @@ def overweight_pages(site: Site, budget: int = WEIGHT_BUDGET) -> list[str]:
     ]
 
 
-def long_html(site: Site, limit: int = HTML_LIMIT) -> list[str]:
+def long_html(site: Site, limit: int = HTML_LIMIT, inline: int = INLINE_LIMIT) -> list[str]:
     """No HTML file is so long that nothing shows until it has been parsed."""
-    return [
+    problems = [
         f"{page.name}: {page.file.stat().st_size:,} bytes of HTML, more than {limit:,}"
         for page in site.pages
         if page.file.stat().st_size > limit
     ]
+    for page in site.pages:
+        problems += [
+            f"{page.name}: {len(match[0]):,} bytes of a file are encoded in it, {match[0][:40]!r}"
+            for match in re.finditer(r"data:[\w+./-]*[;,][^\"'\s)]+", page.html)
+            if len(match[0]) > inline
+        ]
+    return problems
 
 
 def blocking_scripts(site: Site) -> list[str]:

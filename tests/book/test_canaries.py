@@ -142,12 +142,19 @@ def test_a_fault_is_reported(
     assert [p for p in problems if p.split(": ")[0] not in guilty] == []
 
 
-def test_every_check_has_a_canary(tmp_path: Path) -> None:
-    """Each check rejects a page above; the length of a page, here, without writing a long one."""
+def test_every_check_has_a_canary() -> None:
+    """Each check rejects a page above, or below where a long page need not be written."""
     assert {fault[0] for fault in FAULTS} | {site_checks.long_html} == set(CHECKS)
-    (tmp_path / "page.html").write_text("<p>text</p>", encoding="utf-8")
-    assert site_checks.long_html(Site(tmp_path), limit=10) == [
-        "page.html: 11 bytes of HTML, more than 10"
+
+
+def test_a_long_page_is_reported(tmp_path: Path) -> None:
+    """A page is too long as a whole, or by a file that is encoded in it."""
+    image = '<img src="data:image/png;base64,AAAA">'
+    (tmp_path / "page.html").write_text(image, encoding="utf-8")
+    assert site_checks.long_html(Site(tmp_path)) == []
+    assert site_checks.long_html(Site(tmp_path), limit=10, inline=10) == [
+        "page.html: 38 bytes of HTML, more than 10",
+        "page.html: 26 bytes of a file are encoded in it, 'data:image/png;base64,AAAA'",
     ]
 
 

@@ -23,7 +23,6 @@ from playwright.sync_api import Browser
 from site_checks import WEIGHT_BUDGET, page_weight, weight_problem
 
 LIGHT, DARK, PHONE = Mode("light"), Mode("dark"), Mode("light", width=360)
-PHONE_DARK = Mode("dark", width=360)
 
 
 def page_names(served: Served) -> list[str]:
@@ -35,11 +34,10 @@ def page_names(served: Served) -> list[str]:
 def visits(browser: Browser, served: Served, axe: str) -> list[Visit]:
     """All visits to all pages; the slow part of these tests."""
     seen = []
-    for mode in (LIGHT, DARK, PHONE, PHONE_DARK):
+    for mode in (LIGHT, DARK, PHONE):
         context = new_context(browser, mode)
         for name in page_names(served):
-            with_axe = axe if mode in (LIGHT, DARK, PHONE) else None
-            seen.append(visit(context, served.http, name, mode, with_axe, focus=mode == LIGHT))
+            seen.append(visit(context, served.http, name, mode, axe, focus=mode == LIGHT))
         context.close()
     context = new_context(browser, LIGHT)
     seen += [visit(context, served.file, name, LIGHT) for name in page_names(served)]

@@ -15,6 +15,8 @@ SCRIPTS_BY_MARK = {
     "togglebutton.js": "dropdown admonition",
     "design-tabs.js": "sd-tab-set",
 }
+# For a version switcher that this book has not; it would have to wait for a deferred script.
+UNUSED_INLINE = "DOCUMENTATION_OPTIONS.pagename"
 STYLES_BY_MARK = {
     "_static/copybutton.css": 'class="highlight',
     "_static/togglebutton.css": "dropdown admonition",
@@ -23,18 +25,26 @@ STYLES_BY_MARK = {
 }
 
 
-def drop_unused_assets(
+def choose_assets(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Keep the scripts and style sheets that this page uses."""
+    """Keep the scripts and style sheets that this page uses; no script holds up the page."""
     body = context.get("body", "")
 
     def wanted(asset: object, by_mark: dict[str, str]) -> bool:
         name = str(getattr(asset, "filename", None) or "")
         return all(mark in body for end, mark in by_mark.items() if name.endswith(end))
 
-    context["script_files"] = [f for f in context["script_files"] if wanted(f, SCRIPTS_BY_MARK)]
     context["css_files"] = [f for f in context["css_files"] if wanted(f, STYLES_BY_MARK)]
+    scripts = []
+    for script in context["script_files"]:
+        if script.filename:
+            script.attributes["defer"] = "defer"
+        elif UNUSED_INLINE in script.attributes.get("body", ""):
+            continue
+        if wanted(script, SCRIPTS_BY_MARK):
+            scripts.append(script)
+    context["script_files"] = scripts
 
 
 FRONT_PAGE = """<!DOCTYPE html>
@@ -82,5 +92,5 @@ def setup(app: Sphinx) -> None:
     """Connect to Sphinx."""
     app.connect("doctree-read", allow_links_to_targets)
     app.connect("doctree-resolved", size_images)
-    app.connect("html-page-context", drop_unused_assets, priority=950)
+    app.connect("html-page-context", choose_assets, priority=950)
     app.connect("build-finished", write_front_page, priority=900)  # after the theme's own
