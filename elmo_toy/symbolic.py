@@ -161,7 +161,11 @@ def _proved(left: Expr, right: Expr, n: int) -> bool:
 
 def _unfold(expression: Expr, n: int, keep: frozenset[Expr] = _NONE) -> Expr:
     """The expression in primitive symbols, its derivatives taken; symbols in `keep` stay."""
-    taken = {node: _slope(node.expr, node.variables[0], n) for node in expression.atoms(Derivative)}
+    taken = {}
+    for node in expression.atoms(Derivative):
+        if len(node.variables) != 1:
+            raise DerivationError(f"only first derivatives are proved here, given {node}")
+        taken[node] = _slope(node.expr, node.variables[0], n)
     return expression.xreplace(taken).xreplace(_meanings(n, keep))
 
 
@@ -247,7 +251,7 @@ class _Latex(LatexPrinter):  # type: ignore[misc]  # sympy has no type hints
     def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
         return _river_first(super()._as_ordered_terms(expr, order))
 
-    def _print_Symbol(self, symbol: Symbol, style: str = "plain") -> str:
+    def _print_Symbol(self, symbol: Symbol, style: str = "plain") -> str:  # noqa: ARG002 (sympy's)
         letter, _, index = symbol.name.partition("_")
         letter = {"L": r"\mathcal{L}", "gamma": r"\gamma"}.get(letter, letter)
         return f"{letter}_{{{','.join(index)}}}" if index else letter
@@ -356,6 +360,7 @@ class Derivation:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The steps' names, in order."""
         return tuple(step.name for step in self.steps)
 
     def _repr_latex_(self) -> str:
@@ -686,7 +691,8 @@ class Compiled:
     def _shifted(self, logits: ArrayLike) -> Array:
         """Less the largest logit, which changes no weight (step "shift") and prevents overflow."""
         values = _float64(logits, "logits", (self.n_layers,))
-        shifted: Array = values - values.max()
+        with np.errstate(over="ignore"):  # 1e308 less -1e308 is inf, and the weight 0
+            shifted: Array = values - values.max()
         return shifted
 
     def _arguments(

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import normalise_notebooks
+import prose_numbers
 import pytest
 import site_checks
-from miniature import NOTATION, Miniature, notebook
+from miniature import NOTATION, REPOSITORY, Miniature, notebook
 from site_checks import Page, Site
 from test_site import CHECKS
 
@@ -273,3 +274,15 @@ def test_a_page_weighs_what_it_loads(tmp_path: Path) -> None:
     assert set(weight) == {"page.html", "a.css", "b.css", "p.png"}
     assert weight["p.png"] == 10
     assert "f.woff2" in site_checks.page_weight(site, page, frozenset({"f.woff2"}))
+
+
+def test_a_stale_number_is_reported(tmp_path: Path) -> None:
+    """A number in the prose that is not the package's any more is named; the right one is not."""
+    values = prose_numbers.load_values(REPOSITORY / prose_numbers.VALUES)
+    page = tmp_path / "mini.md"
+    for shown, problems in (("0.420337", 0), ("0.420338", 1)):
+        page.write_text(f"# Mini\n\nThe mean loss is {shown}.\n", encoding="utf-8")
+        table = {"mini": [(shown, "default.loss")]}
+        found = prose_numbers.check_page("mini", page, table, values, {})
+        assert len(found) == problems, found
+        assert all("0.420338" in problem for problem in found)

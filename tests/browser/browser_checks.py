@@ -132,7 +132,7 @@ def new_context(browser: Browser, mode: Mode) -> BrowserContext:
         java_script_enabled=mode.scripts,
         reduced_motion="reduce",
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     context.add_init_script(WATCH_LAYOUT)
     return context
 

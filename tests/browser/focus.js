@@ -8,13 +8,12 @@
     "a[href], button, input, select, textarea, summary, [tabindex]:not([tabindex^='-']), [contenteditable]";
   const SIGNS = ["outlineStyle", "outlineWidth", "outlineColor", "boxShadow", "backgroundColor",
     "borderColor", "borderStyle", "textDecorationLine", "textDecorationColor", "textDecorationThickness"];
-  const styles = (element) => {
-    // Focus may show on a box around the element, or on one that it draws before or after itself.
-    const box = element.closest(".sd-card");
-    return [[element], [element, "::before"], [element, "::after"], ...(box ? [[box]] : [])].map(
+  // Focus may show on the card that a link stands for, or on a box before or after the link.
+  const card = (element) => element.closest(".sd-card") || element;
+  const styles = (element) =>
+    [[element], [element, "::before"], [element, "::after"], [card(element)]].map(
       ([target, pseudo]) => getComputedStyle(target, pseudo),
     );
-  };
   const look = (element) =>
     styles(element)
       .map((style) => {
@@ -33,7 +32,7 @@
     if (document.activeElement !== element) continue;
     count += 1;
     const after = look(element);
-    const box = element.getBoundingClientRect();
+    const box = card(element).getBoundingClientRect();
     const empty = box.width * box.height === 0;
     if (empty || before === after) {
       unseen.push(element.outerHTML.slice(0, 140));

@@ -191,7 +191,7 @@ def test_unwritable_path_is_one_clear_line(copy: Path, path: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device without space")
 def test_full_disk_on_standard_output_is_one_clear_line(copy: Path) -> None:
-    with open("/dev/full", "w", encoding="utf-8") as full:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
         result = subprocess.run(
             [sys.executable, "-I", str(copy), "--json", "-"],
             stdout=full,
