@@ -13,7 +13,7 @@ The symbols, for n layers j = 0 .. n-1; k is any occurrence, r the river's and l
     e_k          mixture  gamma sum_j s_j h_kj   m_k      mixed score  sum_j s_j c_kj
     z_k          score  gamma m_k = w . e_k      p_k      probability  1 / (1 + exp(-z_k))
     y_k          label                           L        mean log loss of river and loan
-    J            the matrix of ds_i/da_j         g_j      dL/da_j as it would be without m
+    J            the matrix of ds_i/da_j         d_j      dL/da_j as it would be without m
     t            any number
 
 Source: Peters et al. (2018), equation 1; the article's "Follow the gradient into the mixture".
@@ -69,7 +69,7 @@ class _Symbols:
         self.gamma = Symbol("gamma", real=True)
         self.L = Symbol("L", real=True)
         self.J = MatrixSymbol("J", n, n)
-        self.g = [Symbol(f"g_{j}", real=True) for j in range(n)]
+        self.d = [Symbol(f"d_{j}", real=True) for j in range(n)]
         self.m, self.z, self.p, self.y = (
             {k: Symbol(f"{letter}_{k}", real=True) for k in ("k", *BOTH)} for letter in "mzpy"
         )
@@ -96,7 +96,7 @@ class _Symbols:
             table[self.z[k]] = self.gamma * self.m[k]
             table[self.m[k]] = self.mixed(self.c[k])
         for j in range(self.n):
-            table[self.g[j]] = self.logit_gradient_without_m(j)
+            table[self.d[j]] = self.logit_gradient_without_m(j)
         for i in range(2):
             table[self.e[i]] = self.gamma * self.mixed(h[i] for h in self.h)
         for j in range(self.n):
@@ -222,8 +222,6 @@ def _is_zero(expression: Expr) -> bool:
     powers = {}
     for power in sorted(expression.atoms(exp), key=sympy.default_sort_key):
         factor, rest = power.exp.as_coeff_Mul()  # exp(2 a) is exp(a)**2, exp(-z) is exp(z)**-1
-        if not factor.is_Integer:
-            factor, rest = sympy.Integer(1), power.exp
         base = bases.setdefault(rest, Symbol(f"E{len(bases)}", positive=True))
         powers[power] = base**factor
     # One symbol for the softmax's denominator keeps the common denominator short.
@@ -559,22 +557,22 @@ def _loss(n: int) -> Iterator[Line]:
         sympy.Integer(0),
     )
     yield (
-        "without m",
+        "leave out m",
         "Leave out the m, as if a logit were a coefficient of its own, and call the result g.",
-        x.g[0],
+        x.d[0],
         x.logit_gradient_without_m(0),
     )
     yield (
-        "sum without m",
+        "without m",
         "These do not sum to zero: together they move the scale, which is gamma's part.",
-        sympy.Add(*x.g),
+        sympy.Add(*x.d),
         x.gamma * Derivative(x.L, x.gamma),
     )
     yield (
         "what m does",
         "The m takes from each its share of that sum, and only the proportions are left to move.",
         Derivative(x.L, x.a[0]),
-        x.g[0] - x.s[0] * x.gamma * Derivative(x.L, x.gamma),
+        x.d[0] - x.s[0] * x.gamma * Derivative(x.L, x.gamma),
     )
 
 

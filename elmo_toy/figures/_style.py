@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import NullLocator
 
 from elmo_toy._checks import Array
 from elmo_toy.figures._svg import FONT_SIZE, colours
@@ -74,6 +76,15 @@ def label_ends(axes: Axes, x: float, ends: Array, names: Sequence[str], gap: flo
         places[upper] = max(places[upper], places[lower] + gap)
     for name, place in zip(names, places, strict=True):
         label(axes, name, (x, place), xytext=(6, 0))
+
+
+def powers_of_ten(axis: Axis, exponents: Iterable[int]) -> None:
+    """Label a logarithmic axis at these powers; matplotlib would set the exponent too small."""
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    exponents = list(exponents)
+    labels = [f"10{str(n).translate(raised)}" for n in exponents]
+    axis.set_ticks([10.0**n for n in exponents], labels)
+    axis.set_minor_locator(NullLocator())
 
 
 def plane(axes: Axes, x: tuple[float, float], y: tuple[float, float]) -> None:

@@ -25,6 +25,7 @@ from elmo_toy.figures._style import (
     label_ends,
     mixture_mark,
     plane,
+    powers_of_ten,
 )
 from elmo_toy.figures._svg import Figure, Panel, colours
 from elmo_toy.worked_example import LAYERS, State
@@ -85,9 +86,8 @@ def error_against_step(steps: Array, errors: Mapping[str, Array], *, alt: str) -
             )
         axes.legend(frameon=False, loc="lower right", borderaxespad=0)
         axes.set(xlabel="step", ylim=(floor / 3, 3), xlim=(2e-16, 0.4))
-        axes.set_yticks([1e-18, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1])
-        axes.set_xticks([1e-15, 1e-12, 1e-9, 1e-6, 1e-3])
-        axes.minorticks_off()
+        powers_of_ten(axes.yaxis, range(-18, 1, 3))
+        powers_of_ten(axes.xaxis, range(-15, -2, 3))
         axes.grid(True)
     caption = (
         "Large steps suffer from curvature, small ones from rounding. The complex step "
@@ -194,12 +194,14 @@ def simplex_paths(
 def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
     """Loss, size of gamma, and weights of the runs of one descent, against the step."""
     steps = np.maximum(descent.steps, 0.5)  # step 0 has no logarithm: drawn at a half
+    powers = range(int(np.log10(steps[-1])) + 1)
     loss_panel, gamma_panel = Panel("mean loss", height=250), Panel("γ", height=250)
     with loss_panel.drawing() as axes:
         for run, look in enumerate(RUN_LOOKS[: len(names)]):
             axes.loglog(steps, descent.loss[:, run], **look.line)
         axes.set_xlabel("step")
-        axes.minorticks_off()
+        powers_of_ten(axes.xaxis, powers)
+        powers_of_ten(axes.yaxis, range(int(np.floor(np.log10(descent.loss.min()))), 1))
     with gamma_panel.drawing() as axes:
         axes.axhline(0, color=QUIET, linewidth=1)
         for run, look in enumerate(RUN_LOOKS[: len(names)]):
@@ -214,7 +216,7 @@ def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
                 ha="right",
             )
         axes.set_xlabel("step")
-        axes.minorticks_off()
+        powers_of_ten(axes.xaxis, powers)
     weight_panels = []
     for run, name in enumerate(names):
         panel = Panel(f"weights, {name}", height=250)
@@ -223,7 +225,7 @@ def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
                 axes.semilogx(steps, descent.weights[:, run, j], **look.line)
             label_ends(axes, steps[-1], descent.weights[-1, run], WEIGHT_NAMES, 0.09)
             axes.set(xlabel="step", ylim=(-0.03, 1.03), xlim=(None, steps[-1] * 3))
-            axes.minorticks_off()
+            powers_of_ten(axes.xaxis, powers)
         weight_panels.append(panel)
     caption = "Gradient descent on the same loss from each start. Steps are on a logarithmic axis."
     return Figure((loss_panel, gamma_panel, *weight_panels), alt, caption)
@@ -239,11 +241,12 @@ def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure
         axes.axhline(1 / 3, color=QUIET, linewidth=1, linestyle=":")
         label(axes, "equal", (strengths[-1], 1 / 3), xytext=(-2, -9), ha="right")
         axes.set(xlabel="strength λ", ylim=(0, 1.05))
-        axes.minorticks_off()
+        powers_of_ten(axes.xaxis, range(-3, 1))
     with free_panel.drawing() as axes:
         axes.loglog(np.maximum(free.steps, 1), np.abs(free.gamma[:, 0]), **GAMMA.line)
         axes.set(xlabel="step")
-        axes.minorticks_off()
+        powers_of_ten(axes.xaxis, range(int(np.log10(free.steps[-1])) + 1))
+        powers_of_ten(axes.yaxis, range(int(np.log10(np.abs(free.gamma).max())) + 1))
     caption = (
         "Left: a stronger penalty draws the weights towards equal and never quite there. Right: "
         "with λ = 0.1 and γ free, γ grows without rest while the logits shrink."

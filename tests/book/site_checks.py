@@ -558,12 +558,14 @@ def disordered_headings(site: Site) -> list[str]:
 
 
 def local_paths(site: Site, *folders: Path) -> list[str]:
-    """No page holds a path of the machine that built it."""
+    """No page holds the path of a folder of the machine that built it."""
+    # The same words may be part of an address, so nothing of a name stands before the path.
+    found = {folder: re.compile(rf"(?<![\w.~/-]){re.escape(str(folder))}/") for folder in folders}
     return [
         f"{page.name}: holds the local path {folder}"
         for page in site.pages
-        for folder in folders
-        if str(folder) in page.html
+        for folder, path in found.items()
+        if path.search(page.html)
     ]
 
 
@@ -575,7 +577,8 @@ def heading_text(tag: Tag) -> str:
     copy = BeautifulSoup(str(tag), "html.parser")
     for extra in copy.select(".headerlink, .section-number, .katex-html, annotation"):
         extra.decompose()
-    return " ".join(copy.get_text().split())
+    # Sphinx sets typographic apostrophes; a docstring has the plain one.
+    return " ".join(copy.get_text().split()).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
 
 
 def sections(site: Site) -> dict[int, set[str]]:

@@ -95,7 +95,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Site:
     built = book.build()
     assert built.returncode == 0, built.stdout
     # A script that has no place in the configuration, so it is laid into the finished site.
-    script = "let a = 0;" + "".join(f"a += {random.Random(i).random()};" for i in range(3000))  # noqa: S311
+    script = "let a = 0;" + "".join(f"a += {random.Random(i).random()};" for i in range(3000))  # noqa: S311 - no secret
     (book.site.root / "book" / "blocking.js").write_text(script, encoding="utf-8")
     return book.site
 
@@ -233,6 +233,8 @@ def test_a_local_path_is_reported(tmp_path: Path) -> None:
     assert site_checks.local_paths(Site(tmp_path), tmp_path) == [
         f"page.html: holds the local path {tmp_path}"
     ]
+    (tmp_path / "page.html").write_text(f"<p>https://example.org{tmp_path}/x</p>", encoding="utf-8")
+    assert site_checks.local_paths(Site(tmp_path), tmp_path) == []
 
 
 def test_a_notebook_that_is_not_normalised_is_reported(

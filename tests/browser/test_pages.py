@@ -13,11 +13,11 @@ from browser_checks import (
     Mode,
     Served,
     Visit,
+    look_at,
     new_context,
     problems_of,
     search_problems,
     theme_switch_problems,
-    visit,
 )
 from playwright.sync_api import Browser
 from site_checks import WEIGHT_BUDGET, page_weight, weight_problem
@@ -37,10 +37,10 @@ def visits(browser: Browser, served: Served, axe: str) -> list[Visit]:
     for mode in (LIGHT, DARK, PHONE):
         context = new_context(browser, mode)
         for name in page_names(served):
-            seen.append(visit(context, served.http, name, mode, axe, focus=mode == LIGHT))
+            seen.append(look_at(context, served.http, name, mode, axe, focus=mode == LIGHT))
         context.close()
     context = new_context(browser, LIGHT)
-    seen += [visit(context, served.file, name, LIGHT) for name in page_names(served)]
+    seen += [look_at(context, served.file, name, LIGHT) for name in page_names(served)]
     context.close()
     return seen
 

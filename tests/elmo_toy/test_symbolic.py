@@ -152,7 +152,7 @@ def wrong_lines() -> dict[str, tuple[Any, Any]]:
             sympy.Add(*(Derivative(x.L, logit) for logit in a)),
             Derivative(x.L, x.gamma),
         ),
-        "without m the sum is zero": (sympy.Add(*x.g), sympy.Integer(0)),
+        "without m the sum is zero": (sympy.Add(*x.d), sympy.Integer(0)),
         "shift of one logit only": (
             exp(a[0] + x.t) / (exp(a[0] + x.t) + exp(a[1]) + exp(a[2])),
             s[0],
@@ -211,7 +211,7 @@ def test_derivation_starts_at_the_softmax_and_reaches_every_result() -> None:
         assert line.right == logit_gradient(3)[j]
     assert THREE["gamma gradient"].right == gamma_gradient(3)
     assert THREE["sum of logit gradients"].right == 0
-    assert THREE["sum without m"].right == x.gamma * Derivative(x.L, x.gamma)
+    assert THREE["without m"].right == x.gamma * Derivative(x.L, x.gamma)
     assert THREE["shift"].right == x.s[0]
 
 

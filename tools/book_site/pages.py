@@ -6,7 +6,9 @@ from typing import Any
 
 import imagesize
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
 
 # A script is loaded where its mark stands in the page's text.
 SCRIPTS_BY_MARK = {
@@ -80,6 +82,21 @@ def size_images(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             image["width"], image["height"] = f"{width}px", f"{height}px"
 
 
+def visit_hidden_cell(translator: HTML5Translator, node: HideCodeCellNode) -> None:
+    """Open a folded cell; its name is its text, which myst-nb hides behind an aria-label."""
+    classes = " ".join(["hide", *node["classes"]])
+    show, hide = html.escape(node["prompt_show"]), html.escape(node["prompt_hide"])
+    translator.body.append(
+        f'<details class="{classes}"><summary>'
+        f'<span class="collapsed">{show}</span><span class="expanded">{hide}</span></summary>\n'
+    )
+
+
+def depart_hidden_cell(translator: HTML5Translator, node: HideCodeCellNode) -> None:
+    """Close a folded cell."""
+    translator.body.append("</details>\n")
+
+
 def allow_links_to_targets(app: Sphinx, doctree: nodes.document) -> None:
     """Let `page.md#name` lead to the target `(name)=` of that page, as it does to a heading."""
     slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
@@ -90,6 +107,8 @@ def allow_links_to_targets(app: Sphinx, doctree: nodes.document) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect to Sphinx."""
+    app.setup_extension("myst_nb")
+    app.add_node(HideCodeCellNode, override=True, html=(visit_hidden_cell, depart_hidden_cell))
     app.connect("doctree-read", allow_links_to_targets)
     app.connect("doctree-resolved", size_images)
     app.connect("html-page-context", choose_assets, priority=950)
