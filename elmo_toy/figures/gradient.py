@@ -237,10 +237,10 @@ def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure
     with held_panel.drawing() as axes:
         for j, look in enumerate(LAYER_LOOKS):
             axes.semilogx(strengths, held[:, j], **look.line)
-            label(axes, WEIGHT_NAMES[j], (strengths[0], held[0, j]), xytext=(4, 9))
         axes.axhline(1 / 3, color=QUIET, linewidth=1, linestyle=":")
-        label(axes, "equal", (strengths[-1], 1 / 3), xytext=(-2, -9), ha="right")
-        axes.set(xlabel="strength λ", ylim=(0, 1.05))
+        label(axes, "equal", (strengths[0], 1 / 3), xytext=(2, 10))
+        label_ends(axes, strengths[-1], held[-1], WEIGHT_NAMES, 0.085)
+        axes.set(xlabel="strength λ", ylim=(0, 1.05), xlim=(None, 2.5 * strengths[-1]))
         powers_of_ten(axes.xaxis, range(-3, 1))
     with free_panel.drawing() as axes:
         axes.loglog(np.maximum(free.steps, 1), np.abs(free.gamma[:, 0]), **GAMMA.line)
@@ -255,22 +255,34 @@ def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure
 
 
 def head_turns(heads: Array, weights: Array, shown: Sequence[int], *, alt: str) -> Figure:
-    """Two fixed mixtures, and the head's line of score 0 after some steps of training the head."""
-    panel = Panel("the head turns, the vectors stay", width=400, height=330)
+    """Two fixed mixtures, and the head's line of score 0 after three counts of steps.
+
+    The arrow on a line is the head itself: it points to positive scores.
+    """
+    panel = Panel("score 0, and where it is positive", width=400, height=340)
     with panel.drawing() as axes:
-        plane(axes, x=(-0.4, 2.2), y=(-0.4, 2.0))
+        plane(axes, x=(-0.5, 2.3), y=(-0.4, 2.0))
         for order, step in enumerate(shown):
-            w = heads[step]
-            along = np.array([-w[1], w[0]]) / np.hypot(*w)
-            ends = np.outer([-3, 3], along)
-            axes.plot(
-                *ends.T, color=INK, linewidth=0.8 + 0.7 * order, ls="--" if order == 0 else "-"
+            towards = heads[step] / np.hypot(*heads[step])
+            along = np.array([-towards[1], towards[0]])
+            along = along if along.sum() > 0 else -along
+            dash = ("--", "-.", "-")[order]
+            axes.plot(*np.outer([-3, 3], along).T, color=INK, linewidth=1 + 0.5 * order, ls=dash)
+            foot = (0.75, 1.95, 2.35)[order] * along
+            tip = foot + 0.3 * towards
+            axes.annotate(
+                "",
+                tuple(tip),
+                tuple(foot),
+                arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.6},
             )
-            tip = along if along.sum() > 0 else -along
-            label(axes, f"step {step}", tuple(1.75 * tip), xytext=(6, 8 if order else -8))
+            label(axes, f"step {step}", tuple(tip), xytext=tuple(13 * towards), ha="center")
         for k, look in enumerate(OCCURRENCE_LOOKS):
             mixture = weights @ LAYERS[k, :, 0]
             mixture_mark(axes, mixture, look)
             label(axes, look.name, tuple(mixture), xytext=(12, 0))
-    caption = "Lines of score 0 while only the head is trained, under lower-layer emphasis, γ = 1."
+    caption = (
+        "Lines of score 0 while only the head is trained, under lower-layer emphasis, γ = 1. "
+        "Arrows point to positive scores, where river belongs: the line turns until the arrow does."
+    )
     return Figure((panel,), alt, caption)
