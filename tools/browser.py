@@ -62,7 +62,8 @@ def install_browser() -> str | None:
     ways = [[sys.executable, "-m", "playwright", "install", "chromium"]]
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
         # Ubuntu's package of that name needs a snap service, so Playwright stays the second way
-        install = "apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium"
+        packages = "chromium fonts-liberation"  # without any font a page is drawn without text
+        install = f"apt-get update -qq && apt-get install -y -qq --no-install-recommends {packages}"
         ways.insert(0, ["sh", "-c", install])
     for command in ways:
         print(f"Installing a browser for the tests: {' '.join(command)}", file=sys.stderr)
