@@ -6,12 +6,15 @@ project's site is: an address that starts at the root, or that is not quoted, sh
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from browser_checks import FLAGS, Served, browser_program
@@ -19,12 +22,31 @@ from npm_packages import package_directory
 from playwright.sync_api import Browser, sync_playwright
 from site_checks import Site
 
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead, SupportsWrite
+
 
 class QuietHandler(SimpleHTTPRequestHandler):
     """Serves files without a line for each request."""
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+
+class HalvingHandler(QuietHandler):
+    """Serves a page in two halves, the second when the first has been drawn.
+
+    The first half ends where the contents beside the text begin, which come after it in the file.
+    """
+
+    def copyfile(self, source: SupportsRead[bytes], outputfile: SupportsWrite[bytes]) -> None:
+        """Send a file."""
+        body = source.read()
+        at = body.find(b'id="pst-secondary-sidebar"')
+        outputfile.write(body[: max(at, 0)])
+        if at > 0:
+            time.sleep(0.5)
+        outputfile.write(body[max(at, 0) :])
 
 
 @pytest.fixture(scope="session")
@@ -46,19 +68,34 @@ def axe() -> str:
     return (package_directory("axe-core") / "axe.min.js").read_text(encoding="utf-8")
 
 
+@contextlib.contextmanager
+def serving(folder: Path, handler: type[QuietHandler]) -> Iterator[str]:
+    """Serve a folder on this machine; yields its address."""
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(handler, directory=str(folder))
+    )
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
 @pytest.fixture(scope="session")
 def serve_parent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """Make a folder with spaces in its name, and the address at which it is served."""
     parent = tmp_path_factory.mktemp("served") / "a place with spaces"
     parent.mkdir()
-    handler = functools.partial(QuietHandler, directory=str(parent))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield parent, f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(parent, QuietHandler) as address:
+        yield parent, address
+
+
+@pytest.fixture(scope="session")
+def halved(served: Served) -> Iterator[str]:
+    """Address of the book at a server that sends each page in two halves."""
+    with serving(served.site.root, HalvingHandler) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

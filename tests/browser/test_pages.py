@@ -13,6 +13,7 @@ from browser_checks import (
     Mode,
     Served,
     Visit,
+    layout_shift,
     look_at,
     new_context,
     problems_of,
@@ -49,6 +50,21 @@ def visits(browser: Browser, served: Served, axe: str) -> list[Visit]:
 def test_no_page_has(check: Check, visits: list[Visit]) -> None:
     """No page, in no mode, has what the check looks for."""
     problems = problems_of(visits, check)
+    assert not problems, "\n".join(problems)
+
+
+def test_the_column_does_not_wait_for_the_contents_beside_it(
+    browser: Browser, served: Served, halved: str
+) -> None:
+    """They come last in the file; text that is narrowed when they arrive jumps as it is read."""
+    problems = []
+    for name in page_names(served):
+        if 'id="pst-secondary-sidebar"' in (served.site.root / name).read_text("utf-8"):
+            context = new_context(browser, LIGHT)  # a first visit, with nothing in the cache
+            seen = look_at(context, halved, name, LIGHT)
+            assert seen.measured["layoutShift"] is not None
+            problems += layout_shift(seen)
+            context.close()
     assert not problems, "\n".join(problems)
 
 
