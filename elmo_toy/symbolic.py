@@ -13,7 +13,7 @@ The symbols, for n layers j = 0 .. n-1; k is any occurrence, r the river's and l
     e_k          mixture  gamma sum_j s_j h_kj   m_k      mixed score  sum_j s_j c_kj
     z_k          score  gamma m_k = w . e_k      p_k      probability  1 / (1 + exp(-z_k))
     y_k          label                           L        mean log loss of river and loan
-    J            the matrix of ds_i/da_j         d_j      dL/da_j as it would be without m
+    J            the matrix of ds_i/da_j         b_j      dL/da_j as it would be without m
     t            any number
 
 Source: Peters et al. (2018), equation 1; the article's "Follow the gradient into the mixture".
@@ -69,7 +69,7 @@ class _Symbols:
         self.gamma = Symbol("gamma", real=True)
         self.L = Symbol("L", real=True)
         self.J = MatrixSymbol("J", n, n)
-        self.d = [Symbol(f"d_{j}", real=True) for j in range(n)]
+        self.b = [Symbol(f"b_{j}", real=True) for j in range(n)]
         self.m, self.z, self.p, self.y = (
             {k: Symbol(f"{letter}_{k}", real=True) for k in ("k", *BOTH)} for letter in "mzpy"
         )
@@ -96,7 +96,7 @@ class _Symbols:
             table[self.z[k]] = self.gamma * self.m[k]
             table[self.m[k]] = self.mixed(self.c[k])
         for j in range(self.n):
-            table[self.d[j]] = self.logit_gradient_without_m(j)
+            table[self.b[j]] = self.logit_gradient_without_m(j)
         for i in range(2):
             table[self.e[i]] = self.gamma * self.mixed(h[i] for h in self.h)
         for j in range(self.n):
@@ -559,20 +559,20 @@ def _loss(n: int) -> Iterator[Line]:
     yield (
         "leave out m",
         "Leave out the m, as if a logit were a coefficient of its own, and call the result g.",
-        x.d[0],
+        x.b[0],
         x.logit_gradient_without_m(0),
     )
     yield (
         "without m",
         "These do not sum to zero: together they move the scale, which is gamma's part.",
-        sympy.Add(*x.d),
+        sympy.Add(*x.b),
         x.gamma * Derivative(x.L, x.gamma),
     )
     yield (
         "what m does",
         "The m takes from each its share of that sum, and only the proportions are left to move.",
         Derivative(x.L, x.a[0]),
-        x.d[0] - x.s[0] * x.gamma * Derivative(x.L, x.gamma),
+        x.b[0] - x.s[0] * x.gamma * Derivative(x.L, x.gamma),
     )
 
 

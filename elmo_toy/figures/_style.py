@@ -57,7 +57,12 @@ RUN_LOOKS = (
     Look("third", colours()["quiet"], "^", (0, (1.2, 1.8))),
 )
 #: Rules of stepping, or starts, in the triangle of weights.
-PATH_LOOKS = (GRADIENT, WRONG, RUN_LOOKS[2], GAMMA)
+PATH_LOOKS = (
+    GRADIENT,
+    WRONG,
+    Look("third", colours()["quiet"], "^", (0, (8, 3))),
+    Look("fourth", colours()["gamma"], "v", (0, (1, 1.5))),
+)
 MIXTURE_MARK = "*"
 QUIET, INK, GRID = colours()["quiet"], colours()["ink"], colours()["grid"]
 

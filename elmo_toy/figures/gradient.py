@@ -36,10 +36,10 @@ def contributions(state: State, *, alt: str) -> Figure:
     names = ["a₀", "a₁", "a₂", "γ"]
     by_occurrence = np.column_stack([state.logit_contributions, state.gamma_contributions])
     total = np.append(state.logit_gradient, state.gamma_gradient)
-    panel = Panel("share of dL/d…", width=440, height=310)
+    panel = Panel("shares of ∂L/∂a and ∂L/∂γ", width=440, height=320)
     with panel.drawing() as axes:
         axes.axhline(0, color=QUIET, linewidth=1)
-        axes.axvline(2.6, color=QUIET, linewidth=1, linestyle=":")
+        axes.axvline(2.65, ymax=0.85, color=QUIET, linewidth=1, linestyle=":")
         places = np.arange(4) + np.array([0, 0, 0, 0.2])
         for k, look in enumerate(OCCURRENCE_LOOKS):
             face = to_rgba(look.colour, (1.0, 0.18)[k])
@@ -62,7 +62,7 @@ def contributions(state: State, *, alt: str) -> Figure:
                 va="bottom" if up else "top",
             )
         axes.set_xticks(places, names)
-        axes.set_ylim(-0.4, 0.5)
+        axes.set_ylim(-0.4, 0.55)
         axes.legend(frameon=False, ncols=3, loc="upper left", borderaxespad=0, columnspacing=1)
     caption = (
         f"River and loan pull on the same four numbers. At {state.preset}-layer emphasis and γ = "
@@ -90,8 +90,9 @@ def error_against_step(steps: Array, errors: Mapping[str, Array], *, alt: str) -
         powers_of_ten(axes.xaxis, range(-15, -2, 3))
         axes.grid(True)
     caption = (
-        "Large steps suffer from curvature, small ones from rounding. The complex step "
-        "subtracts nothing, so it only has the first. Both axes are logarithmic."
+        "Large steps leave out higher derivatives, small ones drown in rounding. The complex step "
+        "subtracts nothing and has only the first error. Both axes are logarithmic; an error of "
+        "exactly zero is drawn at the bottom."
     )
     return Figure((panel,), alt, caption)
 
@@ -146,7 +147,14 @@ def loss_by_rate(
 def _mark_rates(axes: Axes, marked: Mapping[str, float]) -> None:
     for rate in marked.values():
         axes.axvline(rate, color=QUIET, linewidth=1, linestyle="--")
-        axes.text(rate, 0.98, f" {rate:.3f}", transform=axes.get_xaxis_transform(), va="top")
+        axes.annotate(
+            f"{rate:.3f}",
+            (rate, 0.98),
+            (4, 0),
+            xycoords=axes.get_xaxis_transform(),
+            textcoords="offset points",
+            va="top",
+        )
 
 
 # --- the simplex ----------------------------------------------------------------------------------
@@ -157,7 +165,8 @@ _CORNERS = np.array([[0.0, 1.0, 0.5], [0.0, 0.0, np.sqrt(0.75)]])
 
 def _simplex(axes: Axes, margin: float) -> None:
     """Draw the triangle of weights, its corners named by the layer that has all of it."""
-    axes.set(aspect="equal", xlim=(-margin, 1.9), ylim=(-0.12, np.sqrt(0.75) + margin))
+    right = 1.9 if margin < 0.2 else 1.3  # beside a small triangle the legend has room
+    axes.set(aspect="equal", xlim=(-0.15, right), ylim=(-0.12, np.sqrt(0.75) + margin))
     axes.axis("off")
     closed = _CORNERS[:, [0, 1, 2, 0]]
     axes.fill(*closed, color=colours()["grid"], alpha=0.35, linewidth=0)
@@ -176,7 +185,7 @@ def simplex_paths(
     A star marks the start of each. Weights with another sum are drawn at their nearest point of
     that plane.
     """
-    panel = Panel("weights", width=440, height=310)
+    panel = Panel("weights", width=440, height=310 if margin < 0.2 else 430)
     with panel.drawing() as axes:
         _simplex(axes, margin)
         for (name, path), look in zip(paths.items(), PATH_LOOKS, strict=False):
@@ -184,7 +193,11 @@ def simplex_paths(
             drawn = on_plane @ _CORNERS.T
             axes.plot(*drawn[0], marker="*", color=INK, markersize=14, zorder=5)
             axes.plot(*drawn.T, **look.line, marker=look.marker, markevery=[-1], label=name)
-        axes.legend(frameon=False, loc="center right", borderaxespad=0)
+        axes.legend(
+            frameon=False,
+            loc="center right" if margin < 0.2 else "upper right",
+            borderaxespad=0,
+        )
     return Figure((panel,), alt, caption)
 
 
@@ -193,25 +206,27 @@ def simplex_paths(
 
 def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
     """Loss, size of gamma, and weights of the runs of one descent, against the step."""
-    steps = np.maximum(descent.steps, 0.5)  # step 0 has no logarithm: drawn at a half
+    kept = descent.steps > 0  # the start has no place on a logarithmic axis
+    steps = descent.steps[kept]
+    gamma, weights = descent.gamma[kept], descent.weights[kept]
     powers = range(int(np.log10(steps[-1])) + 1)
     loss_panel, gamma_panel = Panel("mean loss", height=250), Panel("γ", height=250)
     with loss_panel.drawing() as axes:
         for run, look in enumerate(RUN_LOOKS[: len(names)]):
-            axes.loglog(steps, descent.loss[:, run], **look.line)
+            axes.loglog(steps, descent.loss[kept, run], **look.line)
         axes.set_xlabel("step")
         powers_of_ten(axes.xaxis, powers)
         powers_of_ten(axes.yaxis, range(int(np.floor(np.log10(descent.loss.min()))), 1))
     with gamma_panel.drawing() as axes:
         axes.axhline(0, color=QUIET, linewidth=1)
         for run, look in enumerate(RUN_LOOKS[: len(names)]):
-            axes.semilogx(steps, descent.gamma[:, run], **look.line)
+            axes.semilogx(steps, gamma[:, run], **look.line)
             at = 2 * len(steps) // 3
-            up = 1 if descent.gamma[at, run] > 0 else -1
+            up = 1 if gamma[at, run] > 0 else -1
             label(
                 axes,
                 names[run],
-                (steps[at], descent.gamma[at, run]),
+                (steps[at], gamma[at, run]),
                 xytext=(-6, 15 * up),
                 ha="right",
             )
@@ -222,8 +237,8 @@ def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
         panel = Panel(f"weights, {name}", height=250)
         with panel.drawing() as axes:
             for j, look in enumerate(LAYER_LOOKS):
-                axes.semilogx(steps, descent.weights[:, run, j], **look.line)
-            label_ends(axes, steps[-1], descent.weights[-1, run], WEIGHT_NAMES, 0.09)
+                axes.semilogx(steps, weights[:, run, j], **look.line)
+            label_ends(axes, steps[-1], weights[-1, run], WEIGHT_NAMES, 0.09)
             axes.set(xlabel="step", ylim=(-0.03, 1.03), xlim=(None, steps[-1] * 3))
             powers_of_ten(axes.xaxis, powers)
         weight_panels.append(panel)
@@ -239,11 +254,13 @@ def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure
             axes.semilogx(strengths, held[:, j], **look.line)
         axes.axhline(1 / 3, color=QUIET, linewidth=1, linestyle=":")
         label(axes, "equal", (strengths[0], 1 / 3), xytext=(2, 10))
-        label_ends(axes, strengths[-1], held[-1], WEIGHT_NAMES, 0.085)
-        axes.set(xlabel="strength λ", ylim=(0, 1.05), xlim=(None, 2.5 * strengths[-1]))
+        inside = len(strengths) // 2
+        for j, (x, y) in enumerate(((-4, 11), (6, -11), (6, 9))):
+            label(axes, WEIGHT_NAMES[j], (strengths[inside], held[inside, j]), xytext=(x, y))
+        axes.set(xlabel="strength λ", ylim=(0, 1.05))
         powers_of_ten(axes.xaxis, range(-3, 1))
     with free_panel.drawing() as axes:
-        axes.loglog(np.maximum(free.steps, 1), np.abs(free.gamma[:, 0]), **GAMMA.line)
+        axes.loglog(free.steps[1:], np.abs(free.gamma[1:, 0]), **GAMMA.line)
         axes.set(xlabel="step")
         powers_of_ten(axes.xaxis, range(int(np.log10(free.steps[-1])) + 1))
         powers_of_ten(axes.yaxis, range(int(np.log10(np.abs(free.gamma).max())) + 1))
@@ -276,13 +293,16 @@ def head_turns(heads: Array, weights: Array, shown: Sequence[int], *, alt: str) 
                 tuple(foot),
                 arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.6},
             )
-            label(axes, f"step {step}", tuple(tip), xytext=tuple(13 * towards), ha="center")
+            label(
+                axes, f"step {step}", tuple(tip), xytext=tuple(15 * towards + (12, 0)), ha="center"
+            )
         for k, look in enumerate(OCCURRENCE_LOOKS):
             mixture = weights @ LAYERS[k, :, 0]
             mixture_mark(axes, mixture, look)
             label(axes, look.name, tuple(mixture), xytext=(12, 0))
     caption = (
         "Lines of score 0 while only the head is trained, under lower-layer emphasis, γ = 1. "
-        "Arrows point to positive scores, where river belongs: the line turns until the arrow does."
+        "Arrows point to positive scores, where river belongs: the line turns until the arrow "
+        "is on river's side."
     )
     return Figure((panel,), alt, caption)

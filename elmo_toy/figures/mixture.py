@@ -61,7 +61,7 @@ def gamma_rays(weights: Array, ranges: list[tuple[float, float]], *, alt: str) -
         mixture = weights @ corners
         panel = Panel(look.name, height=_PLANE_HEIGHT + 25)
         with panel.drawing() as axes:
-            plane(axes, x=(-1.8, 3.9), y=(-1.4, 2.6))
+            plane(axes, x=(-2.1, 3.9), y=(-1.6, 2.7))
             triangle(axes, corners, look)
             ends = np.outer([-1, 2], mixture)
             axes.plot(*ends.T, **GAMMA.line)
@@ -69,19 +69,24 @@ def gamma_rays(weights: Array, ranges: list[tuple[float, float]], *, alt: str) -
             axes.plot(*np.outer([low, high], mixture).T, color=GAMMA.colour, linewidth=5)
             for gamma in (-1, 2):
                 axes.plot(*(gamma * mixture), marker="o", color=GAMMA.colour, markersize=6)
-                label(axes, f"γ = {gamma}".replace("-", "−"), tuple(gamma * mixture))
+                place = (
+                    {"xytext": (0, -14), "ha": "center"}
+                    if gamma < 0
+                    else {"xytext": (-9, 3), "ha": "right"}
+                )
+                label(axes, f"γ = {gamma}".replace("-", "−"), tuple(gamma * mixture), **place)
             mixture_mark(axes, mixture, look)
         panels.append(panel)
-    caption = "".join(
-        f"{name}: inside its hull for γ from {low:.3f} to {high:.3f}. "
+    caption = " ".join(
+        f"{name.capitalize()}: inside its hull for γ from {low:.3f} to {high:.3f}."
         for name, (low, high) in zip(OCCURRENCES, ranges, strict=True)
     )
-    return Figure(tuple(panels), alt, caption.capitalize() + "Star: γ = 1. Dotted: what γ reaches.")
+    return Figure(tuple(panels), alt, caption + " Star: γ = 1. Dotted: what γ reaches.")
 
 
 def two_cones(weights: Array, *, alt: str) -> Figure:
     """γ times the weights in three dimensions: two cones that meet at zero."""
-    panel = Panel("γ · (s₀, s₁, s₂)", width=PANEL_WIDTH, height=310)
+    panel = Panel("g = γ · (s₀, s₁, s₂)", width=PANEL_WIDTH, height=310)
     # Seen from slightly above, with the line of equal weights upright: the cones stand on each
     # other's point. The rows are the page's two directions.
     elevation, turn = np.radians(16), np.radians(20)
@@ -110,7 +115,7 @@ def two_cones(weights: Array, *, alt: str) -> Figure:
                 axes.plot(*np.array([[0, 0], end]).T, color=layer.colour, lw=1.6)
                 if sign > 0:
                     away = 14 * end / (end @ end) ** 0.5
-                    label(axes, WEIGHT_NAMES[j], tuple(end), xytext=tuple(away), ha="center")
+                    label(axes, f"g{'₀₁₂'[j]}", tuple(end), xytext=tuple(away), ha="center")
         ray = seen(np.outer([-2.2, 2.2], weights))
         axes.plot(*ray.T, **GAMMA.line, linewidth=2.4)
         axes.plot(*seen(weights), marker="*", color=INK, markersize=15)
@@ -121,9 +126,9 @@ def two_cones(weights: Array, *, alt: str) -> Figure:
         label(axes, "γ < 0", (1.1, -0.55))
         label(axes, "mixed signs:\nout of reach", (-2.15, 0.0))
     caption = (
-        "All coefficient vectors that a mixture can have. The direction is the weights, the "
-        "distance from zero is γ (triangles at 1 and 2, and dashed at −1 and −2). Outside the two "
-        "cones the signs are mixed, and no mixture gets there."
+        "All vectors g = γ·s that a mixture can have. The direction is the weights; how far out, "
+        "the sum of the three coordinates, is γ (triangles at 1 and 2, dashed at −1 and −2). "
+        "Outside the two cones the signs are mixed, and no mixture gets there."
     )
     return Figure((panel,), alt, caption)
 

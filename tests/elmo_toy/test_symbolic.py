@@ -152,7 +152,7 @@ def wrong_lines() -> dict[str, tuple[Any, Any]]:
             sympy.Add(*(Derivative(x.L, logit) for logit in a)),
             Derivative(x.L, x.gamma),
         ),
-        "without m the sum is zero": (sympy.Add(*x.d), sympy.Integer(0)),
+        "without m the sum is zero": (sympy.Add(*x.b), sympy.Integer(0)),
         "shift of one logit only": (
             exp(a[0] + x.t) / (exp(a[0] + x.t) + exp(a[1]) + exp(a[2])),
             s[0],

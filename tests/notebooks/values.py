@@ -61,6 +61,7 @@ def _unseen() -> dict[str, Any]:
     walked = PRESETS["upper"] + walk["step"] * direction
     return {
         "direction": direction.tolist(),
+        "direction_sum": float(direction.sum()),
         "products": {name: products[k].tolist() for k, name in enumerate(OCCURRENCES)},
         "largest_score": float(np.abs(scores).max()),
         **walk,
