@@ -1,5 +1,6 @@
 """Every figure of the book. Each function returns a `Figure` and demands its description, `alt`."""
 
+from elmo_toy.figures._style import RULE_LOOKS
 from elmo_toy.figures._svg import Figure
 from elmo_toy.figures.gradient import (
     contributions,
@@ -21,6 +22,7 @@ from elmo_toy.figures.mixture import (
 )
 
 __all__ = [
+    "RULE_LOOKS",
     "Figure",
     "contributions",
     "error_against_step",

@@ -15,6 +15,8 @@ from matplotlib.ticker import NullLocator
 from elmo_toy._checks import Array
 from elmo_toy.figures._svg import FONT_SIZE, colours
 
+QUIET, INK, GRID = colours()["quiet"], colours()["ink"], colours()["grid"]
+
 
 @dataclass(frozen=True)
 class Look:
@@ -50,21 +52,25 @@ LAYER_NAMES = ("token layer", "lower contextual", "upper contextual")
 GAMMA = Look("γ", colours()["gamma"], "v", (0, (1, 1.5)))
 GRADIENT = Look("gradient", colours()["gradient"], ">", "-")
 WRONG = Look("wrong", colours()["wrong"], "X", (0, (3, 1.5, 1, 1.5)))
-#: Lines that are neither an occurrence nor a layer: runs, told apart by shade and dash.
+WRONG_TOO = Look("wrong too", colours()["wrong"], "s", (0, (8, 2)))
+#: Lines that are neither an occurrence, a layer, gamma nor a gradient: runs, and ways to measure.
 RUN_LOOKS = (
-    Look("first", colours()["gamma"], "o", "-"),
-    Look("second", colours()["ink"], "s", (0, (5, 2.5))),
-    Look("third", colours()["quiet"], "^", (0, (1.2, 1.8))),
+    Look("first", colours()["ink"], "o", "-"),
+    Look("second", colours()["quiet"], "^", (0, (5, 2.5))),
+    Look("third", colours()["ink"], "v", (0, (1.2, 1.8))),
+    Look("fourth", colours()["quiet"], "D", (0, (6, 2, 1, 2))),
 )
-#: Rules of stepping, or starts, in the triangle of weights.
-PATH_LOOKS = (
-    GRADIENT,
-    WRONG,
-    Look("third", colours()["quiet"], "^", (0, (8, 3))),
-    Look("fourth", colours()["gamma"], "v", (0, (1, 1.5))),
-)
+#: The ways to step: the right one, two wrong ones, and one that is right for the weights.
+RULE_LOOKS = (GRADIENT, WRONG, WRONG_TOO, RUN_LOOKS[2])
+#: Where something starts, or lies among all weights: not a mixture, so not its star.
+PLACE: dict[str, Any] = {
+    "marker": "o",
+    "color": INK,
+    "markersize": 9,
+    "linestyle": "none",
+    "zorder": 6,
+}
 MIXTURE_MARK = "*"
-QUIET, INK, GRID = colours()["quiet"], colours()["ink"], colours()["grid"]
 
 
 def label(axes: Axes, text: str, at: tuple[float, ...], **options: Any) -> None:

@@ -16,11 +16,12 @@ from elmo_toy.figures._style import (
     INK,
     LAYER_LOOKS,
     OCCURRENCE_LOOKS,
-    PATH_LOOKS,
+    PLACE,
     QUIET,
+    RULE_LOOKS,
     RUN_LOOKS,
     WEIGHT_NAMES,
-    WRONG,
+    Look,
     label,
     label_ends,
     mixture_mark,
@@ -77,10 +78,9 @@ def error_against_step(steps: Array, errors: Mapping[str, Array], *, alt: str) -
     An error of exactly 0 is drawn at the bottom of the axes, where the logarithm has no place.
     """
     panel = Panel("largest error of the gradient", width=440, height=330)
-    looks = (GRADIENT, WRONG, GAMMA)
     floor = 1e-18
     with panel.drawing() as axes:
-        for (name, error), look in zip(errors.items(), looks, strict=False):
+        for (name, error), look in zip(errors.items(), RUN_LOOKS, strict=False):
             axes.loglog(
                 steps, np.maximum(error, floor), **look.line, marker=look.marker, label=name
             )
@@ -101,12 +101,11 @@ def falling_losses(
     names: Sequence[str], before: Array, after: Mapping[str, Array], *, alt: str
 ) -> Figure:
     """Loss before and after one step of each rule, a row a state."""
-    panel = Panel("mean loss before (|) and after one 0.1 step", width=440, height=360)
+    panel = Panel("mean loss before (|) and after one step", width=440, height=360)
     rows = np.arange(len(names))[::-1]
-    looks = (GRADIENT, WRONG, RUN_LOOKS[2])
     with panel.drawing() as axes:
         axes.plot(before, rows, marker="|", markersize=16, color=INK, linestyle="none", mew=2)
-        for shift, rule, look in zip((0.22, 0, -0.22), after, looks, strict=False):
+        for shift, rule, look in zip((0.22, 0, -0.22), after, RULE_LOOKS, strict=False):
             losses = after[rule]
             for row, start, end in zip(rows, before, losses, strict=True):
                 axes.plot([start, end], [row + shift] * 2, color=look.colour, linewidth=1.4)
@@ -116,7 +115,11 @@ def falling_losses(
         axes.tick_params(axis="y", length=0)
         axes.grid(True, axis="x")
         axes.legend(frameon=False, loc="upper right", handletextpad=0.2, borderaxespad=0)
-    caption = "Every rule lowers the loss in every state, the wrong ones too."
+    lowered = sum(int((losses < before).sum()) for losses in after.values())
+    caption = (
+        f"{lowered} of {len(after) * len(names)} steps lower the loss, those by the wrong rules "
+        "(crimson) included."
+    )
     return Figure((panel,), alt, caption)
 
 
@@ -178,20 +181,25 @@ def _simplex(axes: Axes, margin: float) -> None:
 
 
 def simplex_paths(
-    paths: Mapping[str, Array], *, alt: str, caption: str, margin: float = 0.12
+    paths: Mapping[str, Array],
+    looks: Sequence[Look] = RUN_LOOKS,
+    *,
+    alt: str,
+    caption: str,
+    margin: float = 0.12,
 ) -> Figure:
     """Up to four paths of weights, (points, 3) each, in the plane of weights that sum to one.
 
-    A star marks the start of each. Weights with another sum are drawn at their nearest point of
+    A dot marks the start of each. Weights with another sum are drawn at their nearest point of
     that plane.
     """
     panel = Panel("weights", width=440, height=310 if margin < 0.2 else 430)
     with panel.drawing() as axes:
         _simplex(axes, margin)
-        for (name, path), look in zip(paths.items(), PATH_LOOKS, strict=False):
+        for (name, path), look in zip(paths.items(), looks, strict=False):
             on_plane = path + (1 - path.sum(axis=1, keepdims=True)) / path.shape[1]
             drawn = on_plane @ _CORNERS.T
-            axes.plot(*drawn[0], marker="*", color=INK, markersize=14, zorder=5)
+            axes.plot(*drawn[0], **PLACE)
             axes.plot(*drawn.T, **look.line, marker=look.marker, markevery=[-1], label=name)
         axes.legend(
             frameon=False,
@@ -246,7 +254,7 @@ def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
     return Figure((loss_panel, gamma_panel, *weight_panels), alt, caption)
 
 
-def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure:
+def penalty(strengths: Array, held: Array, free: Descent, strength: float, *, alt: str) -> Figure:
     """Weights against the penalty's strength with gamma held, and gamma growing when it is free."""
     held_panel, free_panel = Panel("weights, γ held at 1"), Panel("γ, if it is free")
     with held_panel.drawing() as axes:
@@ -266,7 +274,7 @@ def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure
         powers_of_ten(axes.yaxis, range(int(np.log10(np.abs(free.gamma).max())) + 1))
     caption = (
         "Left: a stronger penalty draws the weights towards equal and never quite there. Right: "
-        "with λ = 0.1 and γ free, γ grows without rest while the logits shrink."
+        f"with λ = {strength:g} and γ free, γ grows without rest while the logits shrink."
     )
     return Figure((held_panel, free_panel), alt, caption)
 
@@ -301,7 +309,7 @@ def head_turns(heads: Array, weights: Array, shown: Sequence[int], *, alt: str) 
             mixture_mark(axes, mixture, look)
             label(axes, look.name, tuple(mixture), xytext=(12, 0))
     caption = (
-        "Lines of score 0 while only the head is trained, under lower-layer emphasis, γ = 1. "
+        "Lines of score 0 while only the head is trained, the mixture held still. "
         "Arrows point to positive scores, where river belongs: the line turns until the arrow "
         "is on river's side."
     )

@@ -13,6 +13,7 @@ from elmo_toy.figures._style import (
     LAYER_LOOKS,
     LAYER_NAMES,
     OCCURRENCE_LOOKS,
+    PLACE,
     QUIET,
     WEIGHT_NAMES,
     label,
@@ -118,7 +119,7 @@ def two_cones(weights: Array, *, alt: str) -> Figure:
                     label(axes, f"g{'₀₁₂'[j]}", tuple(end), xytext=tuple(away), ha="center")
         ray = seen(np.outer([-2.2, 2.2], weights))
         axes.plot(*ray.T, **GAMMA.line, linewidth=2.4)
-        axes.plot(*seen(weights), marker="*", color=INK, markersize=15)
+        axes.plot(*seen(weights), **PLACE)
         axes.plot(0, 0, marker="o", color=INK, markersize=6)
         label(axes, "γ = 0", (0.0, 0.0), xytext=(10, -4))
         label(axes, "γ = 1", tuple(seen(weights)), xytext=(-12, 3), ha="right")
@@ -140,6 +141,7 @@ def same_predictions(coefficients: Array, along: Array, *, alt: str) -> Figure:
     gamma = path.sum(axis=1)
     weights = path / gamma[:, None]
     scores = path @ LAYER_SCORES.T
+    direction = f"({', '.join(f'{part:g}' for part in along)})"
     plane_panel = Panel("vectors move …", height=300)
     with plane_panel.drawing() as axes:
         plane(axes, x=(-0.5, 7), y=(-0.5, 7))
@@ -162,7 +164,9 @@ def same_predictions(coefficients: Array, along: Array, *, alt: str) -> Figure:
         for j, look in enumerate(LAYER_LOOKS):
             axes.plot(amounts, weights[:, j], **look.line)
         label_ends(axes, amounts[-1], weights[-1], WEIGHT_NAMES, 0.03)
-        axes.set(xlabel="how far along (2, 5, 4)", ylabel="weight", xlim=(0, 0.33), ylim=(0, 0.55))
+        axes.set(
+            xlabel=f"how far along {direction}", ylabel="weight", xlim=(0, 0.33), ylim=(0, 0.55)
+        )
         axes.set_xticks([0, 0.1, 0.2, 0.3])
     score_panel = Panel("… scores and loss stand still", height=300)
     with score_panel.drawing() as axes:
@@ -171,10 +175,10 @@ def same_predictions(coefficients: Array, along: Array, *, alt: str) -> Figure:
             label(axes, f"score, {look.name}", (0.01, scores[0, k]), xytext=(0, 12))
         axes.plot(amounts, loss_at(weights, gamma), color=INK, linewidth=1.6)
         label(axes, "mean loss", (0.01, float(loss_at(weights, gamma)[0])), xytext=(0, -12))
-        axes.set(xlabel="how far along (2, 5, 4)", xlim=(0, 0.3), ylim=(-1.1, 1.1))
+        axes.set(xlabel=f"how far along {direction}", xlim=(0, 0.3), ylim=(-1.1, 1.1))
         axes.set_xticks([0, 0.1, 0.2, 0.3])
     caption = (
-        "γ·s moved along (2, 5, 4): each mixture slides parallel to the head's line of score 0 "
+        f"γ·s moved along {direction}: each mixture slides parallel to the head's line of score 0 "
         "(stars: where they start), the lower contextual layer overtakes the upper one, and the "
         "head notices nothing."
     )

@@ -229,6 +229,26 @@ def _parsed(cell: Cell) -> ast.Module | None:
         return None
 
 
+def described(notebook: Notebook) -> Problems:
+    """A number in a figure's caption or description is put there by code: nothing binds it."""
+    for cell in notebook.code:
+        for node in ast.walk(_parsed(cell) or ast.Module([], [])):
+            if isinstance(node, ast.keyword) and node.arg in ("alt", "caption"):
+                texts = _texts(node.value)
+                # h0 and a1 are names
+                if typed := re.findall(r"(?<![A-Za-z\d])\d[\d.]*", " ".join(texts)):
+                    yield f"[{cell['id']}] types {typed} in {node.arg}=: write it as {{value}}"
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    """Yield the typed parts of a string expression, without what a format string computes."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif not isinstance(node, ast.FormattedValue):
+        for child in ast.iter_child_nodes(node):
+            yield from _texts(child)
+
+
 def imports(notebook: Notebook) -> Problems:
     """One import cell, the first one, and only the packages that the chapters are about."""
     setup = [cell for cell in notebook.cells if "setup" in cell["tags"]]
@@ -469,6 +489,7 @@ RULES: tuple[Rule, ...] = (
     normalised,
     size,
     names,
+    described,
     imports,
     code,
     outputs,

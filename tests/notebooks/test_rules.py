@@ -148,6 +148,18 @@ def test_number_of_cells_and_lines() -> None:
     ]
 
 
+@pytest.mark.parametrize("argument", ["alt", "caption"])
+def test_numbers_typed_into_a_description(argument: str) -> None:
+    source = f"figures.hull({argument}='weights 0.2 and 3 of h0 ' f'{{0.5:.2f}} with 7')"
+    message = f"[step-one] types ['0.2', '3', '7'] in {argument}="
+    assert message in only(spoilt(rules.described, "step-one", source))
+
+
+def test_computed_numbers_and_names_in_a_description() -> None:
+    source = "figures.hull(alt=f'h0 and a1 at {rates[-1]:.3f}', size=3)"
+    assert not spoilt(rules.described, "step-one", source)
+
+
 @pytest.mark.parametrize("cell_id", ["3f2a91bc", "Step-one", "1-step", "step_one", "a--b"])
 def test_ids_that_are_no_names(cell_id: str) -> None:
     assert f"[{cell_id}] is no name" in only(spoilt(rules.names, "step-one", id=cell_id))

@@ -19,7 +19,11 @@ CALLS: dict[str, tuple[tuple, dict[str, Any], list[str]]] = {
     "two_triangles": ((UPPER,), {}, ["river", "[1.7, 1.1]", "loan", "[0.3, 1.0]"]),
     "gamma_rays": ((UPPER, [(0.444, 1.2), (0.769, 1.111)]), {}, ["0.444 to 1.200", "γ = −1"]),
     "two_cones": ((UPPER,), {}, ["γ &gt; 0", "γ &lt; 0", "out of reach"]),
-    "same_predictions": ((UPPER, np.array([2.0, 5, 4])), {}, ["score, loan", "mean loss"]),
+    "same_predictions": (
+        (UPPER, np.array([2.0, 5, 4])),
+        {},
+        ["score, loan", "mean loss", "along (2, 5, 4)"],
+    ),
     "influence": (({"plain": np.eye(2), "normed": np.ones((2, 2))},), {}, ["plain", "1.00"]),
     "layer_weights": (({"one": UPPER, "two": np.array([UPPER, UPPER])},), {}, [".20", ".50"]),
     "contributions": ((state(),), {}, ["0.042", "−0.315", "−0.222", "add up to 0"]),
@@ -35,7 +39,7 @@ CALLS: dict[str, tuple[tuple, dict[str, Any], list[str]]] = {
             {"right": np.zeros(8), "wrong": np.full(8, 0.5)},
         ),
         {},
-        ["upper", "right", "wrong"],
+        ["upper", "right", "wrong", "16 of 16 steps"],
     ),
     "loss_by_rate": ((PRESETS["lower"], 1.0, 6.0, {"turns": 2.129}), {}, ["turns at 2.129"]),
     "simplex_paths": (
@@ -44,7 +48,11 @@ CALLS: dict[str, tuple[tuple, dict[str, Any], list[str]]] = {
         ["all h₂", "path", "caption"],
     ),
     "many_steps": ((RUN, ["plus", "minus"]), {}, ["weights, minus", "plus", "mean loss"]),
-    "penalty": ((np.array([0.1, 1]), np.array([UPPER, UPPER]), RUN), {}, ["equal", "strength λ"]),
+    "penalty": (
+        (np.array([0.1, 1]), np.array([UPPER, UPPER]), RUN, 0.7),
+        {},
+        ["equal", "strength λ", "λ = 0.7"],
+    ),
     "head_turns": (
         (np.array([[1.0, -1], [-1, 1]]), PRESETS["lower"], [0, 1]),
         {},
@@ -54,7 +62,7 @@ CALLS: dict[str, tuple[tuple, dict[str, Any], list[str]]] = {
 
 
 def test_every_public_figure_is_called_here_and_demands_alt() -> None:
-    public = {name for name in figures.__all__ if name != "Figure"}
+    public = {name for name in figures.__all__ if name[0].islower()}
     assert public == CALLS.keys()
     for name in public:
         alt = inspect.signature(getattr(figures, name)).parameters["alt"]

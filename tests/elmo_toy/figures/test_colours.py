@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 
-from elmo_toy.figures._style import LAYER_LOOKS, OCCURRENCE_LOOKS, PATH_LOOKS, RUN_LOOKS
+from elmo_toy.figures._style import LAYER_LOOKS, OCCURRENCE_LOOKS, RULE_LOOKS, RUN_LOOKS
 from elmo_toy.figures._svg import colours
 
 CSS = resources.files("elmo_toy").joinpath("design_tokens.css").read_text(encoding="utf-8")
@@ -63,7 +63,14 @@ def test_layers_are_one_ordered_scale(name: str) -> None:
     assert steps[2] > 1.5 * steps[1]
 
 
-@pytest.mark.parametrize("looks", [OCCURRENCE_LOOKS, LAYER_LOOKS, RUN_LOOKS, PATH_LOOKS])
+@pytest.mark.parametrize("looks", [OCCURRENCE_LOOKS, LAYER_LOOKS, RUN_LOOKS, RULE_LOOKS])
 def test_looks_differ_without_colour(looks: tuple) -> None:
     assert len({look.marker for look in looks}) == len(looks)
     assert len({str(look.dash) for look in looks}) == len(looks)
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_what_is_told_apart_by_colour_has_colours_of_its_own(name: str) -> None:
+    tokens = THEMES[name]
+    named = ["river", "loan", "layer-0", "layer-1", "layer-2", "gamma", "gradient", "wrong"]
+    assert len({tokens[token] for token in named}) == len(named)

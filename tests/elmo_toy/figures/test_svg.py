@@ -8,9 +8,20 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from elmo_toy.figures._svg import Figure, Panel, colours
+from elmo_toy.figures._svg import FONT_SIZE, Figure, Panel, colours
 
-ALT = "one line that rises from left to right"
+ALT = 'one line & its "points", rising while x < 1'
+
+
+def test_text_in_a_figure_is_about_as_large_as_the_text_beside_it() -> None:
+    """A page's text is 16 px; ticks are one pixel smaller than the rest."""
+    assert FONT_SIZE >= 14
+    sizes = {float(size) for size in re.findall(r"font-size:([\d.]+)px", shown(panel()))}
+    assert sizes == {FONT_SIZE, FONT_SIZE - 1}
+
+
+def shown(*panels: Panel) -> str:
+    return Figure(panels, ALT, "caption").as_html()
 
 
 def panel() -> Panel:
