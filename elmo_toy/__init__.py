@@ -1,7 +1,7 @@
 """ELMo's scalar mixture, small enough to read and exact enough to trust.
 
-`scalar_mix` and its gradients are exported here; everything else is imported from its module, so
-that ``import elmo_toy`` costs numpy and little else.
+`scalar_mix` and its gradients are exported here; everything else is imported from its module, and
+whoever only wants to mix waits for numpy alone.
 """
 
 from elmo_toy.layer_norm import LayerNorm

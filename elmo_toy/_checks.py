@@ -18,6 +18,7 @@ REAL_DTYPES = ("float32", "float64")
 
 def as_numbers(values: ArrayLike, name: str) -> Array:
     """A float32, float64 or complex128 array; integers that aren't an array are welcome."""
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError as error:  # ragged, in numpy's words and without the argument's name
@@ -40,6 +41,7 @@ def as_number(value: ArrayLike, name: str) -> float:
 def check_mask(mask: Array | None, layers: Array) -> Array | None:
     if mask is None:
         return None
+    refuse_masked(mask, "mask")
     expected = (layers.shape[0], layers.shape[2])
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
         raise TypeError(f"mask must be a bool array (batch, tokens), given {describe(mask)}")
@@ -50,6 +52,14 @@ def check_mask(mask: Array | None, layers: Array) -> Array | None:
     if not mask.any():
         raise ValueError(f"mask must leave a token unmasked, given {mask.size} masked positions")
     return mask
+
+
+def refuse_masked(value: object, name: str) -> None:
+    """`numpy.ma` arrays hide values from some functions and show them to others."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} must not be a numpy masked array: which tokens count is what mask says"
+        )
 
 
 def describe(value: object) -> str:

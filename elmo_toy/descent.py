@@ -19,7 +19,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elmo_toy._checks import Array
+from elmo_toy._checks import Array, as_number, refuse_masked
 from elmo_toy.scalar_mix import softmax
 from elmo_toy.worked_example import HEAD, LABELS, LAYERS, LEARNING_RATE, log_loss, sigmoid
 
@@ -247,11 +247,12 @@ def descend(
     train_gamma
         False holds gamma where it starts.
     n_recorded
-        About how many states to keep, spaced evenly in the logarithm of the step.
+        About how many states to keep beside the start, at least 2, spaced evenly in the logarithm
+        of the step; the first and the last step are always among them.
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         For arguments that don't fit, and when a run leaves the finite numbers.
 
     Source: the article's update, repeated. Book: chapter 4, "Many steps".
@@ -260,6 +261,8 @@ def descend(
     >>> run.steps.tolist(), run.loss[-1].round(10).tolist()
     ([0, 1], [0.3980548517])
     """
+    for name, value in {"weights": weights, "gamma": gamma, "labels": labels}.items():
+        refuse_masked(value, name)
     start = np.array(weights, dtype=np.float64)
     scale = np.array(gamma, dtype=np.float64)
     decay = np.asarray(strength, dtype=np.float64)
@@ -268,9 +271,20 @@ def descend(
             "weights and gamma must have shapes (runs, 3) and (runs,), "
             f"given {start.shape} and {scale.shape}"
         )
-    if not (start > 0).all() or np.abs(start.sum(axis=1) - 1).max() > 1e-9:
+    if not (start > 0).all() or (np.abs(start.sum(axis=1) - 1) > 1e-9).any():
         raise ValueError(f"weights must be positive with sum 1, given {start}")
-    if n_steps < 1 or not learning_rate > 0 or not (decay >= 0).all():
+    if not np.isfinite(scale).all():
+        raise ValueError(f"gamma must be finite, given {scale}")
+    targets = np.asarray(labels, dtype=np.float64)
+    if targets.shape != LABELS.shape or not ((targets >= 0) & (targets <= 1)).all():
+        raise ValueError(f"labels must be {LABELS.shape} numbers in [0, 1], given {labels}")
+    if decay.shape not in ((), scale.shape):
+        raise ValueError(f"strength must be one number or {scale.shape}, given {decay.shape}")
+    _refuse_fraction(n_steps, "n_steps")
+    _refuse_fraction(n_recorded, "n_recorded")
+    if n_recorded < 2:
+        raise ValueError(f"n_recorded must be at least 2, given {n_recorded}")
+    if n_steps < 1 or not learning_rate > 0 or not ((decay >= 0) & np.isfinite(decay)).all():
         raise ValueError(
             "n_steps, learning_rate and strength must be at least 1, above 0 and at least 0, "
             f"given {n_steps}, {learning_rate} and {decay}"
@@ -281,7 +295,7 @@ def descend(
     kept: list[tuple[int, Array, Array]] = [(0, logits, scale)]
     shrink = 2 * learning_rate * decay[..., None]
     for step in range(1, n_steps + 1):
-        gradients = gradients_at(softmax(logits), scale, labels)
+        gradients = gradients_at(softmax(logits), scale, targets)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             logits = logits - learning_rate * gradients.logits - shrink * logits
         if train_gamma:
@@ -298,7 +312,7 @@ def descend(
         steps=steps,
         logits=all_logits,
         gamma=all_gamma,
-        loss=loss_at(softmax(all_logits), all_gamma, labels),
+        loss=loss_at(softmax(all_logits), all_gamma, targets),
     )
 
 
@@ -308,21 +322,39 @@ def train_head(
     """Gradient descent on the head alone, mixture held still: (steps + 1, dim) and the scores.
 
     ``dL/dw = sum_k g_k e_k``. Returns heads (n_steps + 1, dim) and scores (n_steps + 1, 2).
-    Raises ValueError for fewer than one step or a rate that isn't positive.
+    Raises TypeError or ValueError for fewer than one whole step, a rate that isn't positive,
+    weights or a gamma that aren't finite, and heads beyond float64.
     Book: chapter 4, "The frozen head".
 
     >>> heads, scores = train_head(np.array([0.2, 0.6, 0.2]), 1.0, 50, 1.0)
     >>> scores[0].round(1).tolist(), (scores[-1] > 0).tolist()
     ([-0.6, 0.8], [True, False])
     """
+    _refuse_fraction(n_steps, "n_steps")
     if n_steps < 1 or not learning_rate > 0:
         raise ValueError(
             f"n_steps and learning_rate must be positive, given {n_steps} and {learning_rate}"
         )
-    mixtures = gamma * np.einsum("j,kjd->kd", weights, LAYERS[:, :, 0])
+    refuse_masked(weights, "weights")
+    if np.shape(weights) != LAYER_SCORES.shape[1:] or not np.isfinite(weights).all():
+        raise ValueError(
+            f"weights must be {LAYER_SCORES.shape[1:]} finite numbers, given {weights}"
+        )
+    mixtures = as_number(gamma, "gamma") * np.einsum("j,kjd->kd", weights, LAYERS[:, :, 0])
     heads = [np.array(HEAD)]
+    scores = [mixtures @ HEAD]
     for _ in range(n_steps):
-        upstream = (sigmoid(mixtures @ heads[-1]) - LABELS) / len(LABELS)
-        heads.append(heads[-1] - learning_rate * (upstream @ mixtures))
-    trained = np.array(heads)
-    return trained, trained @ mixtures.T
+        upstream = (sigmoid(scores[-1]) - LABELS) / len(LABELS)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked at once
+            heads.append(heads[-1] - learning_rate * (upstream @ mixtures))
+            scores.append(mixtures @ heads[-1])
+        if not (np.isfinite(heads[-1]).all() and np.isfinite(scores[-1]).all()):
+            raise ValueError(
+                f"learning_rate must keep the head and its scores finite, given {learning_rate}"
+            )
+    return np.array(heads), np.array(scores)
+
+
+def _refuse_fraction(count: int, name: str) -> None:
+    if not isinstance(count, int | np.integer):
+        raise TypeError(f"{name} must be an integer, given {count!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elmo_toy._checks import Array
+from elmo_toy._checks import Array, refuse_masked
 
 
 def barycentric(corners: Array, point: Array) -> Array:
@@ -23,18 +23,25 @@ def barycentric(corners: Array, point: Array) -> Array:
     Raises
     ------
     ValueError
-        For other shapes, or corners that span no simplex: the weights wouldn't be unique then.
+        For other shapes, non-finite numbers, or corners that span no simplex: the weights wouldn't
+        be unique then.
 
     Source: linear algebra. Book: chapter 3, "Inside the triangle".
 
     >>> barycentric(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 1.0]]), np.array([1.7, 1.1])).round(12)
     array([0.2, 0.3, 0.5])
     """
+    refuse_masked(corners, "corners")
+    refuse_masked(point, "point")
     corners, point = np.asarray(corners, dtype=np.float64), np.asarray(point, dtype=np.float64)
     if corners.ndim != 2 or corners.shape != (point.size + 1, point.size) or point.ndim != 1:
         raise ValueError(
             "corners and point must have shapes (dim + 1, dim) and (dim,), "
             f"given {corners.shape} and {point.shape}"
+        )
+    if not (np.isfinite(corners).all() and np.isfinite(point).all()):
+        raise ValueError(
+            f"corners and point must be finite, given {corners.tolist()} and {point.tolist()}"
         )
     system = np.vstack([corners.T, np.ones(len(corners))])
     if np.linalg.matrix_rank(system) < len(corners):

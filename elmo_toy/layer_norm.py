@@ -78,6 +78,11 @@ def normalise(layers: Array, mask: Array | None, layer_norm: LayerNorm) -> Norma
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.where(counted, layers, 0).sum(axis=(0, 2, 3), dtype=precise) / n
         centred = np.where(unmasked, layers - mean[:, None, None], 0)
+        # The mean of large values is rounded, and what is left of a constant layer would be scaled
+        # up to about 1. The mean of the centred values is what the rounding took.
+        by_token = np.where(counted[..., 0], centred.sum(axis=3), 0)
+        left_over = by_token.sum(axis=(0, 2)) / n
+        centred -= np.where(unmasked, left_over[:, None, None], 0)
         variance = (np.where(counted, centred, 0) ** 2).sum(axis=(0, 2, 3)) / n
     if not np.isfinite(variance).all():
         refuse_non_finite(layers, given_mask, "layers")

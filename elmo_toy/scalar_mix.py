@@ -39,6 +39,7 @@ from elmo_toy._checks import (
     as_numbers,
     check_mask,
     describe,
+    refuse_masked,
     refuse_non_finite,
 )
 from elmo_toy.layer_norm import LayerNorm, normalise, through_norm
@@ -71,7 +72,8 @@ def softmax(logits: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        For NaN, ``+inf``, a row of only ``-inf``, or no logit at all.
+        For NaN, ``+inf``, a row of only ``-inf``, no logit at all, or complex logits whose
+        exponentials cancel: complex numbers are for the complex step, with tiny imaginary parts.
     TypeError
         For another dtype.
 
@@ -91,7 +93,10 @@ def softmax(logits: ArrayLike) -> Array:
         raise ValueError(f"logits must have a finite value in each row, given {values}")
     with np.errstate(over="ignore", under="ignore"):  # 1e308 - -1e308 is -inf, and its exp 0
         exponentials = np.exp(values - largest)
-        weights: Array = exponentials / exponentials.sum(axis=-1, keepdims=True)
+        total = exponentials.sum(axis=-1, keepdims=True)
+        if np.iscomplexobj(values):
+            _refuse_cancelling(exponentials, total, values)
+        weights: Array = exponentials / total
     return weights
 
 
@@ -230,14 +235,14 @@ def logit_penalty(logits: ArrayLike, strength: float) -> float:
     """``strength * sum(logits**2)``, the paper's lambda term, which the caller adds to the loss.
 
     Source: bilm-tf ``weight_layers(l2_coef=…)``, the paper's λ‖w‖². Gamma is never penalised.
-    Raises ValueError for non-finite logits or a negative strength.
+    Raises ValueError for non-finite logits, a negative strength, or a penalty beyond float64.
     Book: chapter 4, "The penalty, and why a free gamma undoes it".
 
     >>> round(logit_penalty([0.1, 0.3, 0.5], 1.0), 12)
     0.35
     """
-    values, factor = _penalty_arguments(logits, strength)
-    return float(factor * (values @ values))
+    penalty, _ = _penalty(logits, strength)
+    return penalty
 
 
 def logit_penalty_gradient(logits: ArrayLike, strength: float) -> Array:
@@ -250,8 +255,8 @@ def logit_penalty_gradient(logits: ArrayLike, strength: float) -> Array:
     >>> logit_penalty_gradient([0.5, -0.5], 0.1)
     array([ 0.1, -0.1])
     """
-    values, factor = _penalty_arguments(logits, strength)
-    return 2 * factor * values
+    _, gradient = _penalty(logits, strength)
+    return gradient
 
 
 @dataclass(kw_only=True)
@@ -260,6 +265,8 @@ class ScalarMix:
 
     Build it with `from_logits` or `from_weights`: users of the original took one for the other.
     ``weights`` reads ``softmax(logits)``. Attributes may be assigned to by an optimiser.
+    Raises ValueError or TypeError for what `softmax` or `scalar_mix` would refuse, and for flags
+    that aren't bool.
 
     Source: AllenNLP ``ScalarMix``; ``trainable=False`` there freezes gamma too, so here each has
     its own flag. Book: chapter 3, "One mixture, by hand".
@@ -274,6 +281,18 @@ class ScalarMix:
     train_logits: bool = True
     train_gamma: bool = True
 
+    def __post_init__(self) -> None:
+        values = as_numbers(self.logits, "logits")
+        if values.ndim != 1 or np.iscomplexobj(values):
+            raise ValueError(f"logits must be real with shape (layers,), given {describe(values)}")
+        softmax(values)  # refuses NaN, +inf and a mixture of nothing
+        for name in ("train_logits", "train_gamma"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                # "no" is true
+                raise TypeError(f"{name} must be True or False, given {getattr(self, name)!r}")
+        self.logits = np.array(values, dtype=np.float64)  # steps must not reach the caller's
+        self.gamma = as_number(self.gamma, "gamma")
+
     @classmethod
     def from_logits(
         cls,
@@ -285,19 +304,14 @@ class ScalarMix:
     ) -> ScalarMix:
         """From the numbers before the softmax; zeros give equal weights.
 
-        Raises ValueError or TypeError for what `softmax` or `scalar_mix` would refuse.
-        Book: chapter 3, "One mixture, by hand".
+        Raises as the class. Book: chapter 3, "One mixture, by hand".
 
         >>> ScalarMix.from_logits([0.0, 0.0]).weights
         array([0.5, 0.5])
         """
-        values = as_numbers(logits, "logits")
-        if values.ndim != 1 or np.iscomplexobj(values):
-            raise ValueError(f"logits must be real with shape (layers,), given {describe(values)}")
-        softmax(values)  # refuses NaN, +inf and a mixture of nothing
         return cls(
-            logits=np.array(values, dtype=np.float64),  # a copy: steps must not reach the caller's
-            gamma=as_number(gamma, "gamma"),
+            logits=as_numbers(logits, "logits"),
+            gamma=gamma,
             train_logits=train_logits,
             train_gamma=train_gamma,
         )
@@ -323,9 +337,11 @@ class ScalarMix:
         values = as_numbers(weights, "weights")
         if values.ndim != 1 or np.iscomplexobj(values):
             raise ValueError(f"weights must be real with shape (layers,), given {describe(values)}")
-        if not (values >= 0).all() or not abs(float(values.sum()) - 1) <= 1e-6:
+        with np.errstate(over="ignore", invalid="ignore"):  # the sum says so
+            total = float(values.sum())
+        if not (values >= 0).all() or not abs(total - 1) <= 1e-6:
             raise ValueError(
-                f"weights must be at least 0 and sum to 1, given {values} with sum {values.sum()}"
+                f"weights must be at least 0 and sum to 1, given {values} with sum {total}"
             )
         with np.errstate(divide="ignore"):  # log 0 is the -inf that we want
             logits = np.log(values)
@@ -360,8 +376,9 @@ class ScalarMix:
     def step(self, gradients: ScalarMixGradients, learning_rate: float) -> None:
         """One step of gradient descent on what is trainable, logits and gamma at once.
 
-        Raises ValueError for a learning rate or gradients that aren't finite, and for a gradient
-        of another mixture's shape. Book: chapter 4, "One step".
+        Raises ValueError for a learning rate or gradients that aren't finite, for a gradient of
+        another mixture's shape, and for a step out of the finite numbers; nothing has moved then.
+        Book: chapter 4, "One step".
 
         >>> mix = ScalarMix.from_logits([0.0, 0.0], train_gamma=False)
         >>> mix.step(ScalarMixGradients(np.array([1.0, -1.0]), 5.0, np.zeros(0)), 0.1)
@@ -374,10 +391,19 @@ class ScalarMix:
             raise ValueError(
                 f"gradients.logits must be finite with shape {self.logits.shape}, given {by_logit}"
             )
-        if self.train_logits:
-            self.logits = self.logits - rate * by_logit
-        if self.train_gamma:
-            self.gamma = self.gamma - rate * by_gamma
+        logits, gamma = self.logits, self.gamma
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            if self.train_logits:
+                logits = logits - rate * by_logit
+            if self.train_gamma:
+                gamma = gamma - rate * by_gamma
+        # A logit of -inf stays: its weight is 0.
+        if not ((np.isfinite(logits) | (logits == self.logits)).all() and np.isfinite(gamma)):
+            raise ValueError(
+                f"learning_rate must keep logits and gamma finite, given {learning_rate}, "
+                f"which leads to {logits} and {gamma}"
+            )
+        self.logits, self.gamma = logits, gamma
 
 
 # --- checks -----------------------------------------------------------------------------------
@@ -402,6 +428,7 @@ def _check(
     if layer_norm is not None and not isinstance(layer_norm, LayerNorm):
         # Truthy strings pass for a switch in the original; here the settings are the switch.
         raise TypeError(f"layer_norm must be a LayerNorm or None, given {layer_norm!r}")
+    refuse_masked(layers, "layers")
     if not isinstance(layers, np.ndarray):
         raise TypeError(
             "layers must be one numpy array (batch, layers, tokens, dim), given "
@@ -441,6 +468,7 @@ def _check(
 
 def _check_upstream(upstream: Array, checked: _Checked) -> Array:
     batch, _, tokens, dim = checked.layers.shape
+    refuse_masked(upstream, "upstream")
     if not isinstance(upstream, np.ndarray) or upstream.dtype != checked.layers.dtype:
         raise TypeError(
             f"upstream must be a {checked.layers.dtype} array like layers, "
@@ -453,7 +481,17 @@ def _check_upstream(upstream: Array, checked: _Checked) -> Array:
     return upstream
 
 
-def _penalty_arguments(logits: ArrayLike, strength: float) -> tuple[Array, float]:
+def _refuse_cancelling(exponentials: Array, total: Array, logits: Array) -> None:
+    """A total of 1e-8 of its terms' sizes has lost half its digits."""
+    if (np.abs(total) < 1e-8 * np.abs(exponentials).sum(axis=-1, keepdims=True)).any():
+        raise ValueError(
+            "complex logits must have tiny imaginary parts, as in the complex step, "
+            f"given {logits}, whose exponentials cancel"
+        )
+
+
+def _penalty(logits: ArrayLike, strength: float) -> tuple[float, Array]:
+    """``strength * sum(logits**2)`` and its gradient, both finite."""
     values = as_numbers(logits, "logits")
     if np.iscomplexobj(values):
         raise TypeError(f"logits must be real in the penalty, given {values.dtype}")
@@ -465,10 +503,12 @@ def _penalty_arguments(logits: ArrayLike, strength: float) -> tuple[Array, float
     factor = as_number(strength, "strength")
     if factor < 0:
         raise ValueError(f"strength must be at least 0, given {strength}")
-    with np.errstate(over="ignore"):
-        if not np.isfinite(2 * factor * values * values).all():
-            raise ValueError(f"the penalty of {values} at strength {strength} overflows float64")
-    return values, factor
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = factor * values  # before the square, which may overflow where the penalty doesn't
+        penalty, gradient = float(scaled @ values), 2 * scaled
+    if not (np.isfinite(penalty) and np.isfinite(gradient).all()):
+        raise ValueError(f"the penalty of {values} at strength {strength} overflows float64")
+    return penalty, gradient
 
 
 # --- arithmetic -----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elmo_toy._checks import LAYER_DTYPES, Array, as_number, as_numbers, describe
+from elmo_toy._checks import LAYER_DTYPES, Array, as_number, as_numbers, describe, refuse_masked
 from elmo_toy.scalar_mix import scalar_mix, scalar_mix_gradients, softmax
 
 
@@ -58,8 +58,17 @@ PRESETS = MappingProxyType(
 GAMMAS = (1.0, 2.0)
 
 
+class _ReadOnlyArrays:
+    """A state belongs to everybody who looks at it: its arrays cannot be written to."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+
 @dataclass(frozen=True)
-class Forward:
+class Forward(_ReadOnlyArrays):
     """Every intermediate of the forward pass; the first axis of an array is the occurrence."""
 
     weights: Array  # (3,)
@@ -73,7 +82,7 @@ class Forward:
 
 
 @dataclass(frozen=True)
-class State:
+class State(_ReadOnlyArrays):
     """A setting of the mixture, its forward pass, its gradients, and one step down them."""
 
     preset: str
@@ -195,6 +204,7 @@ def forward(
     0.4203369997
     """
     for name, array in {"layers": layers, "head": head, "labels": labels}.items():
+        refuse_masked(array, name)
         if not isinstance(array, np.ndarray) or array.dtype.name not in LAYER_DTYPES:
             raise TypeError(f"{name} must be a float64 array, given {describe(array)}")
     if layers.ndim != 4 or layers.shape[2] != 1 or not layers.size:
@@ -261,7 +271,10 @@ def state_at(
     >>> round(state_at([0.0, 0.0, 0.0]).forward.loss, 6) == round(state("equal").forward.loss, 6)
     True
     """
-    logits = np.array(as_numbers(logits, "logits"), dtype=np.float64)
+    values = as_numbers(logits, "logits")
+    if np.iscomplexobj(values) or not np.isfinite(values).all():
+        raise ValueError(f"logits must be finite real numbers, given {values}")
+    logits = np.array(values, dtype=np.float64)
     gamma, learning_rate = as_number(gamma, "gamma"), as_number(learning_rate, "learning_rate")
     before = forward(logits, gamma)
     score_gradients = (before.probabilities - LABELS) / len(LABELS)

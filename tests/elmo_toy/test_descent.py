@@ -1,4 +1,4 @@
-"""Steps right and wrong, and where many of them lead; the issue's thresholds as named numbers."""
+"""Steps right and wrong, and where many of them lead; the book's thresholds, digit by digit."""
 
 from __future__ import annotations
 
@@ -240,6 +240,19 @@ def test_a_free_gamma_undoes_the_penalty() -> None:
         ({"gamma": [1.0, 2.0]}, r"given \(1, 3\) and \(2,\)"),
         ({"weights": [[0.0, 0.5, 0.5]]}, "weights must be positive with sum 1"),
         ({"weights": [[0.2, 0.3, 0.6]]}, "weights must be positive with sum 1"),
+        ({"weights": [[0.2, 0.3, 0.501]]}, "weights must be positive with sum 1"),
+        ({"weights": [[0.2, 0.3, 0.499]]}, "weights must be positive with sum 1"),
+        ({"weights": [[0.2, 0.3, np.nan]]}, "weights must be positive with sum 1"),
+        ({"gamma": [np.nan]}, r"gamma must be finite, given \[nan\]"),
+        ({"gamma": [np.inf]}, r"gamma must be finite, given \[inf\]"),
+        ({"labels": np.array([1.0, 1.5])}, r"labels must be \(2,\) numbers in \[0, 1\], given"),
+        ({"labels": np.array([1.0, -0.5])}, r"labels must be \(2,\) numbers in \[0, 1\], given"),
+        ({"labels": np.array([1.0, np.nan])}, r"labels must be \(2,\) numbers in \[0, 1\], given"),
+        ({"labels": np.zeros(3)}, r"labels must be \(2,\) numbers in \[0, 1\], given"),
+        ({"n_recorded": 1}, "n_recorded must be at least 2, given 1"),
+        ({"n_recorded": 0}, "n_recorded must be at least 2, given 0"),
+        ({"strength": np.zeros(2)}, r"strength must be one number or \(1,\), given \(2,\)"),
+        ({"strength": np.inf}, "n_steps, learning_rate and strength must be"),
         ({"n_steps": 0}, "n_steps, learning_rate and strength must be"),
         ({"learning_rate": -0.1}, "n_steps, learning_rate and strength must be"),
         ({"learning_rate": np.nan}, "n_steps, learning_rate and strength must be"),
@@ -258,6 +271,31 @@ def test_descend_names_what_does_not_fit(change: dict[str, Any], message: str) -
     assert descend(**good).loss.shape == (4, 1)
     with pytest.raises(ValueError, match=message):
         descend(**(good | change))
+
+
+def test_steps_are_recorded_evenly_in_their_logarithm_and_the_last_one_always() -> None:
+    assert descend([UPPER], [1.0], 1000, 0.1, n_recorded=4).steps.tolist() == [0, 1, 10, 100, 1000]
+    assert descend([UPPER], [1.0], 4, 0.1, n_recorded=60).steps.tolist() == [0, 1, 2, 3, 4]
+    for n_steps in (1, 2, 3, 999):
+        run = descend([UPPER], [1.0], n_steps, 0.1, n_recorded=2)
+        assert run.steps.tolist() == sorted({0, 1, n_steps})
+        # What was recorded doesn't depend on what else was.
+        full = descend([UPPER], [1.0], n_steps, 0.1)
+        assert run.loss[-1, 0] == full.loss[-1, 0]
+
+
+@pytest.mark.parametrize("count", [2.5, np.nan, "3"])
+def test_counts_are_integers(count: Any) -> None:
+    for name in ("n_steps", "n_recorded"):
+        with pytest.raises(TypeError, match=f"{name} must be an integer, given"):
+            descend([UPPER], [1.0], **({"n_steps": 3, "learning_rate": 0.1} | {name: count}))
+    with pytest.raises(TypeError, match="n_steps must be an integer, given"):
+        train_head(LOWER, 1.0, count, 0.1)
+
+
+def test_descend_refuses_masked_arrays() -> None:
+    with pytest.raises(TypeError, match="weights must not be a numpy masked array"):
+        descend(np.ma.masked_array([UPPER]), [1.0], 3, 0.1)
 
 
 # --- the head -------------------------------------------------------------------------------------
@@ -286,6 +324,15 @@ def test_head_gradient_is_the_complex_step() -> None:
 
 
 def test_train_head_names_what_does_not_fit() -> None:
+    for gamma in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="gamma must be one finite real number, given"):
+            train_head(LOWER, gamma, 3, 0.1)
+    for weights in (np.array([0.2, np.nan, 0.5]), np.ones(2)):
+        with pytest.raises(ValueError, match=r"weights must be \(3,\) finite numbers, given"):
+            train_head(weights, 1.0, 3, 0.1)
+    for rate in (1e308, np.inf):
+        with pytest.raises(ValueError, match="learning_rate must keep the head and its scores"):
+            train_head(LOWER, 10.0, 3, rate)
     for arguments in ((0, 0.1), (3, 0.0), (3, np.nan)):
         with pytest.raises(ValueError, match="n_steps and learning_rate must be positive"):
             train_head(LOWER, 1.0, *arguments)

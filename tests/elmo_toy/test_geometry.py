@@ -61,6 +61,9 @@ def test_a_hull_around_zero_holds_small_gammas_of_either_sign() -> None:
     [
         (np.ones((2, 2)), np.ones(2), r"\(dim \+ 1, dim\) and \(dim,\), given \(2, 2\)"),
         (np.ones((3, 2)), np.ones(3), "given"),
+        (RIVER, np.array([np.nan, 0.0]), "corners and point must be finite, given .*nan"),
+        (np.array([[0.0], [np.nan]]), np.ones(1), "corners and point must be finite, given .*nan"),
+        (np.array([[0.0], [np.inf]]), np.ones(1), "corners and point must be finite, given .*inf"),
         (np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), np.ones(2), "must span a simplex"),
     ],
 )
@@ -69,6 +72,27 @@ def test_wrong_arguments_are_named(corners: np.ndarray, point: np.ndarray, messa
         barycentric(corners, point)
 
 
-def test_gamma_range_refuses_a_mixture_outside() -> None:
+@pytest.mark.parametrize("corners", [RIVER, LOAN], ids=["river", "loan"])
+def test_gamma_range_ends_at_the_hulls_edge_but_for_rounding(corners: np.ndarray) -> None:
+    rounded_outside = 0
+    for edge in range(3):
+        for share in np.linspace(0, 1, 51):
+            weights = np.insert([share, 1 - share], edge, 0.0)
+            mixture = weights @ corners
+            rounded_outside += (barycentric(corners, mixture) < 0).any()
+            low, high = gamma_range(corners, mixture)
+            assert low - 1e-9 <= 1 <= high + 1e-9
+        for outside in (-0.01, -1e-9):
+            weights = np.insert([0.5 - outside, 0.5], edge, outside)
+            with pytest.raises(ValueError, match="mixture must lie in the hull"):
+                gamma_range(corners, weights @ corners)
+    assert rounded_outside > 0, "no point of these tried the tolerance"
+
+
+def test_gamma_range_refuses_a_mixture_outside_and_one_that_is_no_point() -> None:
     with pytest.raises(ValueError, match="mixture must lie in the hull"):
         gamma_range(RIVER, np.array([5.0, 5.0]))
+    with pytest.raises(ValueError, match="corners and point must be finite"):
+        gamma_range(RIVER, np.array([np.nan, 1.0]))
+    with pytest.raises(TypeError, match="point must not be a numpy masked array"):
+        gamma_range(RIVER, np.ma.masked_array([1.7, 1.1]))

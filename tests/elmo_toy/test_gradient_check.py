@@ -81,6 +81,13 @@ def test_complex_step_needs_no_choice_of_step(step: float) -> None:
     np.testing.assert_allclose(complex_step(wavy, x, step), wavy_gradient(x), rtol=0, atol=2 * EPS)
 
 
+def test_default_complex_step_is_small_enough_for_a_large_third_derivative() -> None:
+    """sin(1e15 x): truncation is (1e15 step)**2 / 6 of the slope, and a step of 1e-16 shows."""
+    x = np.array([0.3e-15, 1.1e-15])
+    measured = complex_step(lambda y: np.sin(1e15 * y).sum(), x)
+    np.testing.assert_allclose(measured, 1e15 * np.cos(1e15 * x), rtol=1e-10)
+
+
 def test_function_may_write_to_its_argument_without_harm() -> None:
     def destructive(x: Any) -> Any:
         x *= 2

@@ -72,6 +72,26 @@ def test_a_constant_layer_becomes_zero_and_a_zero_epsilon_cannot_divide_by_it() 
         scalar_mix(layers, [0.0], layer_norm=LayerNorm(epsilon=0))
 
 
+@pytest.mark.parametrize("value", [1e10 / 3, -1e10 / 3, 0.1, 1e300 / 7, 1e-300 / 7])
+@pytest.mark.parametrize("layer_norm", [LayerNorm(), LayerNorm(boundaries="left_out")])
+def test_a_constant_layer_becomes_zero_however_its_mean_is_rounded(
+    value: float, layer_norm: LayerNorm
+) -> None:
+    """Rounding of the mean is no variance: 1e10 / 3 once came out as -0.43."""
+    mask = np.arange(5) < np.array([5, 4])[:, None]
+    for dim in range(1, 41):  # how the sum is rounded depends on how many are summed
+        layers = np.full((2, 1, 5, dim), value)
+        out = scalar_mix(layers, [0.0], mask=mask, layer_norm=layer_norm)
+        np.testing.assert_array_equal(out, 0)
+
+
+def test_defaults_are_bilm_tfs_epsilon_and_allennlps_boundaries() -> None:
+    assert LayerNorm() == LayerNorm(epsilon=1e-12, boundaries="counted")
+    layers = np.array([[[[0.0], [0.0], [2e-6], [2e-6]]]])  # mean 1e-6, variance 1e-12
+    out = scalar_mix(layers, [0.0], layer_norm=LayerNorm())
+    np.testing.assert_allclose(out[0, :, 0], np.sqrt([0.5] * 4) * [-1, -1, 1, 1], rtol=1e-12)
+
+
 def test_float32_layers_stay_float32_with_statistics_in_float64() -> None:
     layers = (1e4 + np.random.default_rng(0).normal(size=(2, 1, 50, 64))).astype(np.float32)
     single = scalar_mix(layers, [0.0], layer_norm=LayerNorm())

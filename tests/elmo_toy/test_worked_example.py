@@ -157,6 +157,8 @@ def test_loss_and_sigmoid_survive_large_scores_and_run_on_complex_numbers() -> N
     scores = np.array([800.0, -800.0, 0.0])
     np.testing.assert_allclose(log_loss(scores, np.zeros(3)), [800, 0, np.log(2)], atol=1e-300)
     np.testing.assert_array_equal(sigmoid(scores), [1, 0, 0.5])
+    # log1p: 1 + exp(-50) is 1.
+    np.testing.assert_allclose(log_loss(-50.0, np.zeros(())), np.exp(-50), rtol=1e-12)
     derivative = log_loss(scores + 1e-30j, np.array([1.0, 1.0, 0.0])).imag / 1e-30
     np.testing.assert_allclose(derivative, sigmoid(scores) - [1, 1, 0], atol=1e-15)
 
@@ -165,6 +167,23 @@ def test_the_examples_constants_cannot_be_changed_by_accident() -> None:
     for constant in (LAYERS, HEAD, LABELS, *PRESETS.values()):
         with pytest.raises(ValueError, match="read-only"):
             constant[...] = 0
+
+
+def test_a_states_arrays_cannot_be_changed_by_accident() -> None:
+    s = state()
+    arrays = [
+        value
+        for holder in (s, s.forward, s.updated)
+        for value in vars(holder).values()
+        if isinstance(value, np.ndarray)
+    ]
+    assert len(arrays) == 6 + 7 + 7
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    given_logits = np.zeros(3)
+    state_at(given_logits)
+    given_logits[0] = 1  # the caller's own array stays the caller's
 
 
 def test_state_of_any_logits_is_the_presets_for_the_presets_logits() -> None:
@@ -179,6 +198,10 @@ def test_state_of_any_logits_is_the_presets_for_the_presets_logits() -> None:
         (lambda: state("top"), "preset must be one of upper, equal, lower, token, given 'top'"),
         (lambda: state("upper", np.nan), "gamma must be one finite real number"),
         (lambda: state(learning_rate=np.inf), "learning_rate must be one finite real number"),
+        (lambda: state_at([0j, 0, 0]), "logits must be finite real numbers, given"),
+        (lambda: state_at([np.nan, 0, 0]), "logits must be finite real numbers, given"),
+        (lambda: state_at([-np.inf, 0, 0]), "logits must be finite real numbers, given"),
+        (lambda: state_at([0.0, 0.0]), r"logits must have shape \(3,\)"),
         (lambda: forward(np.zeros(3), head=np.array([np.nan, 1])), "head must be finite"),
         (lambda: forward(np.zeros(3), layers=LAYERS[:0]), "layers must have shape"),
         (lambda: forward(np.zeros(2)), r"logits must have shape \(3,\)"),
@@ -197,5 +220,7 @@ def test_wrong_arguments_are_named(call: Any, message: str) -> None:
 def test_lists_are_refused_by_name_where_an_array_is_meant() -> None:
     with pytest.raises(TypeError, match="head must be a float64 array, given a list"):
         forward(np.zeros(3), head=[1.0, -1.0])  # type: ignore[arg-type]  # the mistake under test
+    with pytest.raises(TypeError, match="head must not be a numpy masked array"):
+        forward(np.zeros(3), head=np.ma.masked_array([1.0, -1.0]))
     with pytest.raises(TypeError, match="labels must be a float64 array, given a list"):
         forward(np.zeros(3), labels=[1.0, 0.0])  # type: ignore[arg-type]  # the mistake under test
