@@ -84,6 +84,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Find a Chromium for the tests.")
     parser.add_argument("--install", action="store_true", help="install one if there is none")
     install = parser.parse_args().install
+    named = os.environ.get("ELMO_BROWSER")
+    if named and not shutil.which(named):
+        print(f"ELMO_BROWSER names {named}, which is no program here.", file=sys.stderr)
+        return 2
     path = find_browser()
     if path is None and install:
         path = install_browser()

@@ -3,8 +3,8 @@
 A warning, a raising cell or a reference that leads nowhere fails the build, every time: a build
 starts from an empty folder, since an incremental one does not repeat the warnings of pages that it
 does not read again. The site is built beside its place and moved there when it is complete, so a
-failed build leaves the last good site, and no half one. Nothing is done when nothing changed since
-the last good build.
+failed or interrupted build leaves the last good site, and no half one. Nothing is done when
+nothing changed since the last good build, and nothing is replaced but a site of this tool.
 
 `--source` builds another folder (its own `_toc.yml` and pages) with this repository's
 configuration, package and look.
@@ -15,15 +15,17 @@ import hashlib
 import importlib.metadata
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from jupyter_book.sphinx import build_sphinx
-from sphinx.util.console import nocolor
+if sys.platform != "win32":
+    import fcntl
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "elmo_toy"
@@ -31,7 +33,9 @@ DEMO = PACKAGE / "elmo_scalar_mix_demo.py"
 DEMO_STATES = Path("book") / "_generated" / "elmo_scalar_mix_states.json"
 # What the look and the behaviour of every book depend on, whichever folder it stands in.
 SHARED = (PACKAGE, ROOT / "tools", ROOT / "book" / "_static", ROOT / "_config.yml")
+CONTENTS = "_toc.yml"
 FINGERPRINT = ".fingerprint"
+SCRATCH = ".building-"
 # Folders of a source that hold no input: they are generated, or belong to a tool.
 NO_INPUT = {"_build", "_generated", "__pycache__"}
 
@@ -65,7 +69,7 @@ def fingerprint(*paths: Path) -> str:
 def inputs(source: Path) -> list[Path]:
     """Return what a build of `source` depends on."""
     if source == ROOT:  # and not its tests, its README and so on
-        return [ROOT / "_toc.yml", ROOT / "book", ROOT / "notebooks", *SHARED]
+        return [ROOT / CONTENTS, ROOT / "book", ROOT / "notebooks", *SHARED]
     return [source, *SHARED]
 
 
@@ -92,52 +96,86 @@ def write_demo_states(source: Path) -> bool:
     return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
-def set_environment(source: Path, scratch: Path) -> None:
-    """Set what the build and the notebooks' kernels read from the environment."""
-    # this repository's package, whatever is installed
-    python_path = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = f"{ROOT}{os.pathsep}{python_path}" if python_path else str(ROOT)
-    os.environ["ELMO_EXECUTION_CACHE"] = str(execution_cache(source))
-    # one thread: sums in the same order, so the same last digits, on every machine
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+def build_environment(source: Path, scratch: Path) -> dict[str, str]:
+    """Return what the build and the notebooks' kernels read from the environment."""
+    temporary = scratch / "tmp"
+    temporary.mkdir()
     # a profile of the kernels' own: nobody's start-up files, and no warnings about the debugger or
     # about the kernel's connection, which stays on this machine
-    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
-    os.environ["IPYTHONDIR"] = str(scratch / "ipython")
     profile = scratch / "ipython" / "profile_default"
     profile.mkdir(parents=True)
     (profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
-
-
-def run_jupyter_book(source: Path, site: Path) -> bool:
-    """Do what `jupyter-book build -n -W --keep-going --all` does; say whether all went well."""
-    if not sys.stdout.isatty():
-        nocolor()
-    overrides = {
-        "external_toc_path": str(source / "_toc.yml"),
-        "latex_individualpages": False,
-        "nitpicky": True,
+    python_path = os.environ.get("PYTHONPATH")
+    return {
+        **os.environ,
+        # this repository's package, whatever is installed
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{python_path}" if python_path else str(ROOT),
+        "ELMO_EXECUTION_CACHE": str(execution_cache(source)),
+        # one thread: sums in the same order, so the same last digits, on every machine
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "IPYTHONDIR": str(profile.parent),
+        # what is killed leaves its files there, as a kernel that of its connection
+        "TMPDIR": str(temporary),
     }
-    result = build_sphinx(
-        source,
-        site,
-        noconfig=True,
-        path_config=ROOT / "_config.yml",
-        confoverrides=overrides,
-        freshenv=True,
-        warningiserror=True,
-        keep_going=True,
-    )
-    return bool(result == 0)
+
+
+def run_jupyter_book(source: Path, site: Path, scratch: Path) -> bool:
+    """Build `source` into `site`; say whether all went well.
+
+    In a process of its own: nbclient, which runs the notebooks, puts its own handlers for signals
+    in place and takes them away again, so that process would not end in order when it is told to.
+    """
+    command = [
+        *(sys.executable, str(ROOT / "tools" / "run_jupyter_book.py")),
+        *(str(source / CONTENTS), str(ROOT / "_config.yml"), str(site)),
+    ]
+    environment = build_environment(source, scratch)
+    return subprocess.run(command, env=environment, check=False).returncode == 0
 
 
 def replace(site: Path, output: Path) -> None:
     """Move the finished site to its place."""
-    output.parent.mkdir(parents=True, exist_ok=True)
     old = site.with_name("old")
     if output.exists():
         output.rename(old)
     site.rename(output)
+
+
+@contextmanager
+def only_build_in(folder: Path) -> Iterator[None]:
+    """Wait until no other build works in `folder`; remove what an interrupted one left there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if sys.platform == "win32":  # which locks no folder
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        # the lock ends with its process, however that ends
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"Waiting for another build in {folder}.", flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        for leftover in folder.glob(f"{SCRATCH}*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        yield
+    finally:
+        os.close(handle)
+
+
+def refusal(source: Path, output: Path) -> str | None:
+    """Say why `source` cannot be built into `output`; None when it can."""
+    if not (source / CONTENTS).is_file():
+        return f"{source} has no file {CONTENTS}, which lists the pages of a book."
+    if output.exists() and not output.is_dir():
+        return f"{output} is a file; the site needs a folder of its own."
+    if output.is_dir() and any(output.iterdir()) and not (output / FINGERPRINT).is_file():
+        return (
+            f"{output} holds files that no build of a book made, so it is not replaced: "
+            "empty it, or name another folder with --output."
+        )
+    return None
 
 
 def build(source: Path, output: Path) -> int:
@@ -151,18 +189,26 @@ def build(source: Path, output: Path) -> int:
     if source == ROOT and not write_demo_states(source):
         print(f"{DEMO.name} failed, so the book was not built.", file=sys.stderr)
         return 1
-    output.parent.mkdir(parents=True, exist_ok=True)
     # beside the output, on the same disk: moving it there is then one step
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=output.parent) as scratch:
-        set_environment(source, Path(scratch))
+    with tempfile.TemporaryDirectory(
+        prefix=SCRATCH, dir=output.parent, ignore_cleanup_errors=True
+    ) as scratch:
         site = Path(scratch) / "html"
-        if not run_jupyter_book(source, site):
+        if not run_jupyter_book(source, site, Path(scratch)):
+            for log in Path(scratch).glob("tmp/sphinx-err-*.log"):  # Sphinx has named it
+                kept = shutil.copy(log, tempfile.gettempdir())
+                print(f"The full traceback was moved to {kept}", file=sys.stderr)
             print(f"The book was not built; {output} is as it was before.", file=sys.stderr)
             return 1
         (site / FINGERPRINT).write_text(state)
         replace(site, output)
     print(f"Built {output} in {time.monotonic() - started:.0f} s.")
     return 0
+
+
+def stop(number: int, _frame: object) -> None:
+    """Leave in order on a signal: running programs are ended and temporary files removed."""
+    sys.exit(128 + number)
 
 
 def main() -> int:
@@ -172,8 +218,14 @@ def main() -> int:
     parser.add_argument("--output", type=Path, help="folder of the site: SOURCE/_build/html")
     arguments = parser.parse_args()
     source = arguments.source.resolve()
-    output = arguments.output or source / "_build" / "html"
-    return build(source, output.resolve())
+    output = (arguments.output or source / "_build" / "html").resolve()
+    if problem := refusal(source, output):
+        print(problem, file=sys.stderr)
+        return 2
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    with only_build_in(output.parent):
+        return build(source, output)
 
 
 if __name__ == "__main__":

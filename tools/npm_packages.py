@@ -4,6 +4,7 @@ Nothing from npm is committed and nothing is loaded from another host by a page:
 fetched once, its archive is compared with the hash below, and what is needed is copied.
 """
 
+import argparse
 import base64
 import hashlib
 import json
@@ -96,5 +97,24 @@ def _fetch(package: Package, scratch: Path) -> Path:
     return archive
 
 
+def main() -> int:
+    """Print where the packages are, as JSON."""
+    parser = argparse.ArgumentParser(description="Fetch npm packages, pinned and hash-checked.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PACKAGES))
+    names = parser.parse_args().names or list(PACKAGES)
+    if unknown := [name for name in names if name not in PACKAGES]:
+        print(
+            f"There is no package {unknown[0]!r} here, only {' and '.join(PACKAGES)}.",
+            file=sys.stderr,
+        )
+        return 2
+    try:
+        print(json.dumps({name: str(package_directory(name)) for name in names}))
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    print(json.dumps({name: str(package_directory(name)) for name in sys.argv[1:] or PACKAGES}))
+    sys.exit(main())

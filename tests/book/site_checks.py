@@ -25,15 +25,23 @@ WEIGHT_BUDGET = 300_000
 HTML_LIMIT = 450_000
 """Bytes that one HTML file may have, uncompressed.
 
-Equations set at build time and drawn figures are long and compress to a tenth, so this is no
-measure of what travels; it stops tables of data and encoded files from slipping into a page.
+The longest chapter has most of that: some ninety equations and twenty drawings, set at build time.
+They compress to a tenth, so the weight hardly shows them, but a browser parses it all before the
+page stands still. A table of data or a figure of thousands of points goes over the limit.
 """
 
 INLINE_LIMIT = 4_000
-"""Bytes that a file encoded into a page (``data:``) may have."""
+"""Bytes that a file encoded into a page (``data:``) may have.
+
+An icon fits. A picture does not: in a file of its own it is fetched once, and while the text shows.
+"""
 
 TINY_SCRIPT = 8_000
-"""Gzipped bytes up to which a script may block the page."""
+"""Gzipped bytes up to which a script may block the page.
+
+A new connection brings about ten packets of 1.4 kB before it waits for an answer: a script of half
+that costs one round trip, and may have to run before the first paint, as one that sets the theme.
+"""
 
 THEME_TEMPLATES = ("webpack-macros.html", "sbt-webpack-macros.html")
 """Files that the theme leaves among its static files and that no reader opens."""

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import pytest
 from miniature import NOTATION, Miniature, copy_machinery, notebook
 from test_site import CHECKS
 
@@ -20,7 +26,7 @@ def times(book: Miniature) -> dict[str, int]:
 
 
 def test_what_a_second_build_does(tmp_path: Path) -> None:
-    """Unchanged: nothing. Changed text: no cell runs. Changed package: the page says so.
+    """Unchanged: nothing. Changed text: no cell runs. Changed package or title: a page says so.
 
     One test, since each build starts from what the one before has left.
     """
@@ -53,6 +59,14 @@ def test_what_a_second_build_does(tmp_path: Path) -> None:
     assert "A new sentence." in (book.site.root / "book" / "notation.html").read_text()
     assert executions.read_text() == "x", "a changed text executed a notebook again"
 
+    settings = machinery / "_config.yml"
+    configuration = settings.read_text(encoding="utf-8")
+    assert "title: The ELMo companion\n" in configuration
+    settings.write_text(configuration.replace("The ELMo companion\n", "Another title\n", 1))
+    assert book.build().returncode == 0
+    assert "Another title" in (book.site.root / "book" / "notation.html").read_text()
+    assert executions.read_text() == "x", "a changed title executed a notebook again"
+
     module = machinery / "elmo_toy" / "worked_example.py"
     source = module.read_text(encoding="utf-8")
     assert "LEARNING_RATE = 0.1" in source
@@ -65,5 +79,47 @@ def test_what_a_second_build_does(tmp_path: Path) -> None:
 
     good = times(book)
     book.write(**pages | {"notebooks__03_step___ipynb": notebook("# Step", "1 / 0")})
-    assert book.build().returncode != 0
+    failed = book.build()
+    assert failed.returncode != 0
     assert times(book) == good, "a failed build touched the last good site"
+    log = Path(failed.stdout.rpartition("traceback was moved to ")[2].splitlines()[0])
+    assert "ExecutionError" in log.read_text(encoding="utf-8")
+    log.unlink()
+
+
+SLOW = """import time
+from pathlib import Path
+Path("../started").touch()
+time.sleep(120)"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda one: one.name)
+def test_an_interrupted_build_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    """Stopped while a notebook runs, it ends at once, with its kernel and its temporary files."""
+    book = Miniature(tmp_path / "book")
+    book.write(notebooks__03_slow___ipynb=notebook("# Slow", SLOW))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    tool = book.machinery / "tools" / "build_book.py"
+    with subprocess.Popen(
+        [sys.executable, tool, "--source", book.folder],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        text=True,
+    ) as process:
+        try:
+            limit = time.monotonic() + 60
+            while not (book.folder / "started").exists():
+                assert process.poll() is None
+                assert time.monotonic() < limit, "the notebook was not started"
+                time.sleep(0.05)
+            process.send_signal(number)
+            # the kernel holds the output open, so this ends when all have ended
+            output, _ = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 128 + number, output
+    assert list((book.folder / "_build").iterdir()) == []
+    assert list(temporary.iterdir()) == []

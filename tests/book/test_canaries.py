@@ -143,6 +143,105 @@ def test_a_fault_is_reported(
     assert [p for p in problems if p.split(": ")[0] not in guilty] == []
 
 
+SMALL_FAULTS: list[tuple[Callable[[Site], list[str]], dict[str, str], str]] = [
+    (
+        site_checks.foreign_requests,
+        {
+            "page.html": '<link rel="stylesheet" href="a.css">',
+            "a.css": "@font-face { src: url(https://fonts.example.org/a.woff2) }",
+        },
+        "the file a.css that it loads requests https://fonts.example.org/a.woff2",
+    ),
+    (
+        site_checks.foreign_requests,
+        {
+            "page.html": '<script src="a.js" defer></script>',
+            "a.js": 'fetch("https://api.example.org/v1")',
+        },
+        "the file a.js that it loads requests https://api.example.org/v1",
+    ),
+    (
+        site_checks.kernel_controls,
+        {"page.html": '<button class="btn thebe-launch">Run</button>'},
+        "is a control that needs a kernel",
+    ),
+    (
+        site_checks.kernel_controls,
+        {"page.html": '<script src="_static/embed-amd.js"></script>'},
+        "loads the front end of a kernel",
+    ),
+    (
+        site_checks.kernel_controls,
+        {"page.html": '<div class="cell_output">FloatSlider(value=1.0)</div>'},
+        "an output shows 'FloatSlider(value=' instead of a widget",
+    ),
+    *(
+        (
+            site_checks.warnings_shown,
+            {"page.html": f'<article><div class="{classes}">it went wrong</div></article>'},
+            "is an error message",
+        )
+        for classes in ("output traceback", "output stderr", "system-message")
+    ),
+    (
+        site_checks.missing_alt_texts,
+        {"page.html": '<svg aria-label="A line that falls to the right"></svg>'},
+        'is neither role="img" nor hidden',
+    ),
+    (
+        site_checks.unrendered_markup,
+        {"page.html": '<p class="katex"><span class="katex-error">frac 1</span></p>'},
+        "an equation could not be set: 'frac 1'",
+    ),
+    (
+        site_checks.unrendered_markup,
+        {"page.html": '<span class="math">x squared</span>'},
+        "an equation could not be set: 'x squared'",
+    ),
+    (
+        site_checks.disordered_headings,
+        {"page.html": "<h1>One</h1><h1>Two</h1>"},
+        "its headings start with [1, 1], expected one h1",
+    ),
+    (
+        site_checks.disordered_headings,
+        {"page.html": "<h2>Before</h2><h1>The title</h1>"},
+        "its headings start with [2, 1], expected one h1",
+    ),
+    (
+        site_checks.disordered_headings,
+        {"page.html": "<p>A page without a title.</p>"},
+        "its headings start with [], expected one h1",
+    ),
+    (
+        site_checks.disordered_headings,
+        {"page.html": '<h1>One</h1><h2><a class="headerlink">#</a></h2>'},
+        "an h2 is empty",
+    ),
+    (
+        site_checks.broken_links,
+        {"page.html": '<a href="javascript:void(0)">Press</a>'},
+        "uses javascript:, which is no link",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("check", "files", "thing"),
+    SMALL_FAULTS,
+    ids=[f"{check.__name__}-{number}" for number, (check, *_) in enumerate(SMALL_FAULTS)],
+)
+def test_a_fault_in_a_file_written_by_hand_is_reported(
+    check: Callable[[Site], list[str]], files: dict[str, str], thing: str, tmp_path: Path
+) -> None:
+    """The check reports the one fault, of a kind that a small book hardly produces."""
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (problem,) = check(Site(tmp_path))
+    assert problem.startswith("page.html: ")
+    assert thing in problem
+
+
 def test_every_check_has_a_canary() -> None:
     """Each check rejects a page above, or below where a long page need not be written."""
     assert {fault[0] for fault in FAULTS} | {site_checks.long_html} == set(CHECKS)

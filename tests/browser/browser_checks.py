@@ -26,9 +26,18 @@ DECORATIVE = "[style*='--elmo-grid']"
 """The grid of a figure carries no information and may be faint."""
 
 SMALLEST_TEXT = {360: 9.0, 1280: 11.0}
-"""CSS pixels that a figure's text has at least, for each width of the window."""
+"""CSS pixels that a figure's text has at least, for each width of the window.
+
+Eleven pixels are 8 points, the size of a printed caption. On a phone a figure shrinks with its
+column, but the phone is held closer: nine look no smaller there.
+"""
 
 MAX_LAYOUT_SHIFT = 0.02
+"""Sum of a page's layout shifts, each the share of the window that moves times how far it moves.
+
+All of a window 1280 px wide that moves down by one line, 26 px, has 26/1280 = 0.02: that is where a
+reader loses the place. (The usual limit for a good page, 0.1, would let five lines pass.)
+"""
 LINE_CONTRAST = 3.0
 TEXT_CONTRAST = 4.5
 

@@ -64,9 +64,23 @@ def test_browser_named_in_the_environment_comes_first(monkeypatch: pytest.Monkey
     assert browser.find_browser() == "/somewhere/chrome"
 
 
+def test_a_named_browser_that_is_not_there_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["browser.py", "--install"])
+    monkeypatch.setenv("ELMO_BROWSER", "/nonexistent")
+    assert browser.main() == 2
+    said = capsys.readouterr()
+    assert said.err == "ELMO_BROWSER names /nonexistent, which is no program here.\n"
+    assert said.out == ""
+    monkeypatch.setenv("ELMO_BROWSER", str(shutil.which("sh")))
+    assert browser.main() == 0
+
+
 def test_no_browser_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.delenv("ELMO_BROWSER", raising=False)
     monkeypatch.setattr(browser, "find_browser", lambda: None)
     monkeypatch.setattr("sys.argv", ["browser.py"])
     assert browser.main() == 1

@@ -52,7 +52,14 @@ def noisy() -> nbformat.NotebookNode:
             ),
             code("plot", 3, shown(image_png="iVBORw0KGgo=", text_plain="a plot"), collapsed=True),
             code("object()", 4, shown(4, text_plain="<object object at 0x7f3c5c0b1a80>")),
-            code("picture", 5, shown(image_png="iVBORw0KGgo=")),
+            code(
+                "picture",
+                5,
+                shown(image_png="iVBORw0KGgo="),
+                shown(image_jpeg="/9j/4AAQSkZJ"),
+                shown(image_gif="R0lGODlh"),
+                shown(**{"image_svg+xml": "<svg><path/></svg>"}),
+            ),
         ],
         metadata={
             "kernelspec": {"name": "elmo", "display_name": "ELMo (.venv)", "language": "python"},
@@ -89,7 +96,17 @@ def test_figure_keeps_everything_but_its_drawing() -> None:
 
 def test_what_differs_between_runs_goes() -> None:
     text = tool.normalise(noisy(), "sample.ipynb")
-    for noise in ("iopub", "iVBORw0", "model_id", "widget", "3.11", ".venv", "0x7f", "collapsed"):
+    for noise in (
+        "iopub",
+        "iVBORw0",
+        "image/",
+        "model_id",
+        "widget",
+        "3.11",
+        ".venv",
+        "0x7f",
+        "collapsed",
+    ):
         assert noise not in text, noise
     assert normal(noisy()).cells[5].outputs == [], "nothing is left of a picture without text"
     assert normal(noisy()).cells[2].metadata == {"tags": ["figure"]}
@@ -223,13 +240,47 @@ def test_execute_runs_in_the_notebooks_folder_with_one_thread(
     )
     path = saved(tmp_path, nbformat.v4.new_notebook(cells=[code(source, None), code("1 + 1", 7)]))
     assert tool.main(["--execute", str(path)]) == 0
-    assert re.search(r"sample.ipynb: ran in \d+\.\d s\n", capsys.readouterr().out)
+    assert re.search(r"sample.ipynb: ran in \d+\.\d s of processor time\n", capsys.readouterr().out)
     cells = nbformat.read(path, as_version=4).cells
     assert [cell.execution_count for cell in cells] == [1, 2]
     assert cells[0].outputs[0].text == "found 1\n"
     assert cells[1].outputs[0].data == {"text/plain": "2"}
     # a second run, in a new kernel, changes nothing: the address of the object is not stored
     assert tool.main(["--check", "--execute", str(path)]) == 0
+
+
+BUSY = "import time\nwhile time.process_time() < 2.5:\n    pass"
+IDLE = "import time\ntime.sleep(2.5)"
+
+
+@pytest.mark.parametrize(("source", "status"), [(BUSY, 1), (IDLE, 0)], ids=["busy", "idle"])
+def test_execute_limits_the_time_of_the_processor_and_not_of_the_clock(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, status: int
+) -> None:
+    path = saved(tmp_path, nbformat.v4.new_notebook(cells=[code(source, None)]))
+    assert tool.main(["--execute", "--budget", "2.4", str(path)]) == status
+    message = capsys.readouterr().err
+    assert ("more than the 2.4 s that a notebook may take" in message) == bool(status)
+
+
+def test_a_notebook_has_ten_seconds_of_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(tmp_path, nbformat.v4.new_notebook(cells=[code("1", 1)]))
+    for seconds, status in ((9.9, 0), (10.1, 1)):
+        monkeypatch.setattr(tool, "execute", lambda *_, seconds=seconds: seconds)
+        assert tool.main(["--execute", str(path)]) == status
+
+
+@pytest.mark.parametrize(("name", "said"), [("nosuch.ipynb", "no such file"), ("", "a folder")])
+def test_what_is_no_file_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, said: str
+) -> None:
+    path = saved(tmp_path, noisy())
+    before = path.read_bytes()
+    assert tool.main([str(path), str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err == f"{tmp_path / name}: {said}\n"
+    assert path.read_bytes() == before, "nothing is written before the mistake is named"
 
 
 def test_execute_reports_a_raising_cell_and_keeps_the_file(

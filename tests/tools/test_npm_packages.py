@@ -1,6 +1,7 @@
 import base64
 import hashlib
 import io
+import json
 import subprocess
 import tarfile
 from pathlib import Path
@@ -69,6 +70,39 @@ def test_a_failed_download_is_one_clear_message(npm: Npm) -> None:
     npm.status = 1
     with pytest.raises(RuntimeError, match=r"could not fetch style@1\.0\.0; is there a network\?"):
         package_directory("style")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr("sys.argv", ["npm_packages.py", *arguments])
+    return npm_packages.main()
+
+
+def test_packages_named_on_the_command_line(
+    npm: Npm, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "style") == 0
+    assert json.loads(capsys.readouterr().out) == {"style": str(npm_packages.CACHE / "style-1.0.0")}
+    npm.status = 1
+    monkeypatch.setitem(npm_packages.PACKAGES, "style", Package("style", "2.0.0", INTEGRITY))
+    assert run(monkeypatch, "style") == 1
+    assert capsys.readouterr().err.startswith("npm could not fetch style@2.0.0")
+
+
+def test_an_unknown_package_is_named(
+    npm: Npm, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "style", "nosuch") == 2
+    said = capsys.readouterr()
+    assert said.err == "There is no package 'nosuch' here, only katex and axe-core and style.\n"
+    assert said.out == ""
+    assert npm.calls == 0
+
+
+def test_help_fetches_nothing(npm: Npm, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        run(monkeypatch, "--help")
+    assert leaving.value.code == 0
+    assert npm.calls == 0
 
 
 @pytest.mark.parametrize("package", npm_packages.PACKAGES.values(), ids=lambda p: p.name)

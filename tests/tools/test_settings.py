@@ -1,6 +1,8 @@
 """What is said in more than one file is the same in all of them."""
 
+import os
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -16,21 +18,55 @@ CITATION: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
+def files_of_the_repository() -> set[str]:
+    """Return the paths of its files; what Git ignores is left out, as it is where Git is not."""
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        done = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return {name for name in done.stdout.splitlines() if (ROOT / name).is_file()}
+    return walked(ROOT)
+
+
+def walked(folder: Path) -> set[str]:
+    """Return the paths of the files below `folder` that nothing has generated."""
+    found = set()
+    for place, folders, names in os.walk(folder):
+        folders[:] = [
+            name
+            for name in folders
+            if name in {".ci", ".github"}
+            or (
+                not name.startswith((".", "_build", "_generated", "__pycache__"))
+                and not name.endswith(".egg-info")
+            )
+        ]
+        found |= {(Path(place) / name).relative_to(folder).as_posix() for name in names}
+    return found
+
+
+def test_a_download_without_git_has_the_same_files(tmp_path: Path) -> None:
+    assert files_of_the_repository() <= walked(ROOT)
+    kept = {"README.md", ".ci/run", "tools/a.py", ".gitignore"}
+    generated = {"_build/html/a.html", ".venv/a.py", ".cache/npm/a.js", "book/_generated/a.json"}
+    for name in kept | generated:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert walked(tmp_path) == kept
+
+
 def test_repository_address_is_set_once_and_cited_once() -> None:
     address = CONFIG["repository"]["url"]
     assert CITATION["repository-code"] == address
-    files = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
     name = address.split("//")[1]
     found = {
         file
-        for file in files
-        if (ROOT / file).is_file() and name in (ROOT / file).read_text("utf-8", errors="ignore")
+        for file in files_of_the_repository()
+        if name in (ROOT / file).read_text("utf-8", errors="ignore")
     }
     assert found == {"_config.yml", "CITATION.cff"}
 

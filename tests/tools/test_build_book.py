@@ -1,0 +1,117 @@
+"""What build_book.py refuses, and what it does without building anything."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import build_book
+import pytest
+
+TOOL = Path(build_book.__file__)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Return a folder whose site in `_build/html` is up to date, as far as its stamp says."""
+    folder = tmp_path / "source"
+    stamp = folder / "_build" / "html" / build_book.FINGERPRINT
+    stamp.parent.mkdir(parents=True)
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n")
+    stamp.write_text(build_book.fingerprint(*build_book.inputs(folder)))
+    return folder
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(TOOL), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Return every file with its content, and every folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize(
+    ("output", "sentence"),
+    [("photos", "holds files that no build of a book made"), ("photos/a.jpg", "is a file")],
+)
+def test_what_is_no_site_is_not_replaced(
+    tmp_path: Path, source: Path, output: str, sentence: str
+) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").write_bytes(b"precious")
+    before = tree(tmp_path)
+    done = run("--source", source, "--output", tmp_path / output)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{tmp_path / output} {sentence}")
+    assert done.stderr.count("\n") == 1
+    assert tree(tmp_path) == before
+
+
+def test_a_new_an_empty_and_an_own_folder_are_taken(tmp_path: Path, source: Path) -> None:
+    assert build_book.refusal(source, tmp_path / "new") is None
+    (tmp_path / "empty").mkdir()
+    assert build_book.refusal(source, tmp_path / "empty") is None
+    assert build_book.refusal(source, source / "_build" / "html") is None
+
+
+@pytest.mark.parametrize("name", ["missing", "empty", "file"])
+def test_a_source_without_contents_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("text")
+    before = tree(tmp_path)
+    done = run("--source", tmp_path / name)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{tmp_path / name} has no file _toc.yml")
+    assert done.stderr.count("\n") == 1
+    assert tree(tmp_path) == before
+
+
+def test_sphinx_is_not_imported_where_nothing_changed(source: Path) -> None:
+    code = (
+        "import sys, build_book\n"
+        f"sys.argv = ['build_book.py', '--source', {str(source)!r}]\n"
+        "assert build_book.main() == 0\n"
+        "assert not {'sphinx', 'jupyter_book'} & set(sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=TOOL.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Nothing changed")
+
+
+def test_what_an_interrupted_build_left_is_removed(source: Path) -> None:
+    leftover = source / "_build" / ".building-before" / "html"
+    leftover.mkdir(parents=True)
+    (leftover / "half.html").write_text("half a page")
+    assert run("--source", source).returncode == 0
+    assert [path.name for path in (source / "_build").iterdir()] == ["html"]
+
+
+def test_a_build_waits_for_another_one_in_the_same_place(source: Path) -> None:
+    other = source / "_build" / ".building-now"
+    other.mkdir()
+    command = [sys.executable, str(TOOL), "--source", str(source)]
+    handle = os.open(source / "_build", os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == f"Waiting for another build in {other.parent}.\n"
+            assert other.is_dir(), "the other build lost its files"
+        finally:
+            os.close(handle)
+        assert process.stdout.readline().startswith("Nothing changed")
+    assert process.returncode == 0
+    assert not other.exists()
