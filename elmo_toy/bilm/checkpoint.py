@@ -37,6 +37,9 @@ from elmo_toy.text import CHARACTER_IDS, Vocabulary
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 VOCABULARY, HEAD = "vocabulary.txt", "lm_head.hdf5"
 
+PRETRAINED = Path(__file__).parent / "pretrained"
+"""The models that come with the package, one folder each."""
+
 
 class CheckpointError(ValueError):
     """A file that is missing, damaged, or contradicts another; the message names file and place."""
