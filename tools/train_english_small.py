@@ -276,11 +276,11 @@ not: it is here to be looked into, not to be used.
 
 ## What it cannot do
 
-It has read {training_record["seen"] / 1e6:.0f} million words, some of them more than once; the original
-read eight hundred million. It knows no word
-or fact of the last hundred years, and what it says of people is what was printed then. That its
-vectors of one spelling differ between sentences is certain; that they separate senses is not:
-compare any such number with the untrained model's and with a bag of words first.
+It has read {training_record["seen"] / 1e6:.1f} million words, some of them more than once; the
+original read eight hundred million. It knows no word or fact of the last hundred years, and what it
+says of people is what was printed then. That its vectors of one spelling differ between sentences
+is certain; that they separate senses is not: compare any such number with the untrained model's and
+with a bag of words first.
 """
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -13,6 +14,10 @@ from elmo_toy.bilm.lstm import LSTMOptions
 from elmo_toy.bilm.model import BiLM, Options
 from elmo_toy.bilm.token_encoder import CharacterOptions, EncoderOptions, FloatArray, LookupOptions
 from elmo_toy.text import Vocabulary
+
+# A busy machine is not an error.
+hypothesis.settings.register_profile("elmo_toy", deadline=None)
+hypothesis.settings.load_profile("elmo_toy")
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "river", "bank", "flooded"]
 
