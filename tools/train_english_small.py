@@ -46,6 +46,15 @@ ENCODER = CharacterOptions(
 SIZES = LSTMOptions(dim=160, projection_dim=64)
 MAX_WORDS = 4_000
 LEARNING_RATE, BATCH_SIZE, CLIP_NORM = 0.004, 32, 5.0
+OWN_SENTENCES = (
+    "the boat lay against the bank of the river .",
+    "we sat upon the bank and watched the muddy water go by .",
+    "the bank refused to lend him any more money .",
+    "he kept his gold and his notes in the bank of the town .",
+    "the president of the bank paid the debt in full .",
+    "the raft drifted close under the bank in the night .",
+)
+"""Written for this model: their perplexity ties the record to the weights, texts or no texts."""
 LONGEST = 60
 """Longer sentences are left out, of training, development and test alike."""
 
@@ -143,7 +152,7 @@ _ABBREVIATIONS = frozenset(
     ("mr", "mrs", "dr", "st", "messrs", "esq", "vol", "col", "gen", "capt", "rev", "hon", "co")
 )
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "—": "-", "–": "-", "_": " "})
-_ENDS, _CLOSING = frozenset(".!?"), frozenset("'\")")
+_ENDS = frozenset(".!?")
 
 
 def tokens_of(paragraph: str) -> list[str]:
@@ -157,20 +166,23 @@ def tokens_of(paragraph: str) -> list[str]:
 
 
 def sentences_of(tokens: list[str]) -> Iterator[list[str]]:
-    """Cut after . ! ? and the quotation marks that follow, unless an abbreviation stands before.
+    """Cut after . ! ? and the quotation marks that close there, unless after an abbreviation.
 
-    >>> [len(part) for part in sentences_of(tokens_of("Is it Mr. Toad? (It is.) Then he left"))]
-    [6, 5, 3]
+    A quotation mark closes if an odd number of its kind stands before it in the paragraph.
+
+    >>> [len(part) for part in sentences_of(tokens_of('Is it Mr. Toad? "It is." (No.) He left'))]
+    [6, 5, 4, 2]
     """
-    start = 0
+    start, ended, open_marks = 0, False, {"'": False, '"': False}
     for place, sign in enumerate(tokens):
-        following = tokens[place + 1] if place + 1 < len(tokens) else ""
-        before = tokens[place - 1] if place > start else ""
-        closes = sign in _CLOSING and before in _ENDS
-        abbreviated = sign == "." and before in _ABBREVIATIONS
-        if (sign in _ENDS or closes) and not abbreviated and following not in _ENDS | _CLOSING:
-            yield tokens[start : place + 1]
-            start = place + 1
+        closes = sign == ")" or open_marks.get(sign, False)
+        if ended and not closes and sign not in _ENDS:
+            yield tokens[start:place]
+            start, ended = place, False
+        if sign in open_marks:
+            open_marks[sign] = not open_marks[sign]
+        if sign in _ENDS:
+            ended = place == 0 or sign != "." or tokens[place - 1] not in _ABBREVIATIONS
     if start < len(tokens):
         yield tokens[start:]
 
@@ -316,6 +328,7 @@ def main() -> None:
         decay=True,
         progress=sys.stderr,
     )
+    own = training.Corpus(start, [sentence.split() for sentence in OWN_SENTENCES])
     unknown = sum(token not in words for sentence in splits.test for token in sentence)
     record = {
         "name": NAME,
@@ -341,6 +354,8 @@ def main() -> None:
         },
         "parameters": sum(value.size for value in run.model.parameters.values()),
         "perplexity": perplexities(training.evaluate(run.model, test)),
+        "own_sentences": list(OWN_SENTENCES),
+        "own_perplexity": perplexities(training.evaluate(run.model, own)),
         "untrained_perplexity": perplexities(training.evaluate(start, test)),
         "trigram_perplexity": trigram_perplexities(splits, words),
     }

@@ -216,6 +216,8 @@ def layer_forward(
     trace.inputs[...] = inputs
     trace.states[:, 0], trace.cells[:, 0] = states, cells
     for t, n in enumerate(active):
+        # One product with [x; h] a step: projecting all inputs before the loop was slower, because
+        # the gates then go through memory twice.
         gates = trace.gates[:, :, t, :n]
         np.matmul(trace.read[:, t, :n], kernel, out=gates)
         gates += bias
