@@ -245,7 +245,7 @@ def perplexities(loss: Loss) -> dict[str, float]:
     return {"forward": round(forward, 2), "backward": round(backward, 2)}
 
 
-def card(record: dict[str, Any], size: int) -> str:
+def card(record: dict[str, Any]) -> str:
     """The model card."""
     sources = "\n".join(f"  * `{source.file}`: {source.how()}." for source in SOURCES)
     data, training_record = record["data"], record["training"]
@@ -269,8 +269,8 @@ not: it is here to be looked into, not to be used.
 {sources}
 * **Size**: {record["parameters"]:,} parameters: {ENCODER.n_filters} character filters,
   {ENCODER.n_highway} highway layer, two directions of {SIZES.n_layers} LSTM layers with {SIZES.dim}
-  units projected to {SIZES.projection_dim}, a softmax over {MAX_WORDS:,} words; {size / 1e6:.2f} MB
-  of files.
+  units projected to {SIZES.projection_dim}, a softmax over {MAX_WORDS:,} words; {record["bytes"] / 1e6:.2f}
+  MB of files.
 * **Training**: seed {SEED}, {training_record["seen"]:,} tokens seen (each direction predicts every
   one), Adam, learning rate {LEARNING_RATE} falling linearly to 0, batches of {BATCH_SIZE}
   sentences, gradients clipped to norm {CLIP_NORM:g}; {training_record["seconds"]:.0f} s on one core
@@ -361,10 +361,10 @@ def main() -> None:
     }
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     checkpoint.write_checkpoint(run.model, arguments.output)
-    size = sum(path.stat().st_size for path in arguments.output.iterdir())
+    record["bytes"] = sum(path.stat().st_size for path in arguments.output.iterdir())
     content = json.dumps(record, indent=1)
     (arguments.output / "record.json").write_text(content + "\n", encoding="utf-8")
-    (arguments.output / "README.md").write_text(card(record, size), encoding="utf-8")
+    (arguments.output / "README.md").write_text(card(record), encoding="utf-8")
     print(
         f"wrote {arguments.output}: {record['perplexity']}, trigram {record['trigram_perplexity']}"
     )

@@ -105,7 +105,7 @@ def train_seed(seed: int, corpus: ToyCorpus, tokens: int) -> tuple[BiLM, dict[st
     }
 
 
-def card(record: dict[str, Any], size: int) -> str:
+def card(record: dict[str, Any]) -> str:
     """The model card."""
     first, seeds = record["seeds"][0], record["seeds"]
 
@@ -133,7 +133,7 @@ to be loaded with `elmo_toy.bilm.load_pretrained("toy-language")`.
   boundary a sentence included) drawn by `make_corpus({CORPUS_SEED})`; nothing else.
 * **Size**: {first["parameters"]:,} parameters: a table of {len(vocabulary())} words, two directions
   of {SIZES.n_layers} LSTM layers with {SIZES.dim} units projected to {SIZES.projection_dim}, one
-  softmax; {size / 1e6:.2f} MB of files.
+  softmax; {record["bytes"] / 1e6:.2f} MB of files.
 * **Training**: seed {first["seed"]}, {first["tokens"]:,} tokens (each direction predicts every
   one), Adam, learning rate {LEARNING_RATE} falling linearly to 0, batches of {BATCH_SIZE}
   sentences, gradients clipped to norm {CLIP_NORM:g}; {first["seconds"]:.0f} s on one core of a
@@ -145,19 +145,19 @@ to be loaded with `elmo_toy.bilm.load_pretrained("toy-language")`.
 
 ## Senses
 
-Share of test sentences whose ambiguous noun lies nearer to the mean vector of its own sense (0.5
-is chance; {record["corpus"]["test_sentences"]:,} sentences a test). Mean and sample standard
-deviation over seeds {", ".join(str(seed["seed"]) for seed in seeds)}; the shipped weights are those
-of seed {first["seed"]}. "Labels" is the number of labelled sentences for each noun and sense.
+Share of test sentences whose ambiguous noun lies nearer to the mean vector of its own sense (0.5 is
+chance; {record["corpus"]["test_sentences"]:,} sentences a test). Mean and sample standard deviation
+over seeds {", ".join(str(seed["seed"]) for seed in seeds)}; the shipped weights are those of seed
+{first["seed"]}. "Labels" is the number of labelled sentences for each noun and sense.
 
 | test | labels | | trained | untrained | bag of words |
 |---|---|---|---|---|---|
 {table}
 
-`new_cues` and `two_cues` cannot be solved by counting words, `test` can. An untrained network does
-better than chance on `test`, because it passes the neighbouring words on, cues among them, like a
-short-sighted bag of words; on `new_cues` it cannot. The top layer needs more labels than the first:
-it is busy with predicting the next word.
+Counting words solves `test`, given enough labels, and neither `new_cues` nor `two_cues`. An untrained
+network is better than chance on `test` and `two_cues`, where a word that it has met beside a sense
+may stand near the noun again; on `new_cues` none does, and it is at chance. Both trained layers tell
+the senses in all three. The top layer needs more labels for it than layer 1.
 
 ## What it cannot do
 
@@ -208,10 +208,10 @@ def main() -> None:
     }
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     checkpoint.write_checkpoint(models[0], arguments.output)
-    size = sum(path.stat().st_size for path in arguments.output.iterdir())
+    record["bytes"] = sum(path.stat().st_size for path in arguments.output.iterdir())
     text = json.dumps(record, indent=1)
     (arguments.output / "record.json").write_text(text + "\n", encoding="utf-8")
-    (arguments.output / "README.md").write_text(card(record, size), encoding="utf-8")
+    (arguments.output / "README.md").write_text(card(record), encoding="utf-8")
     print(f"wrote {arguments.output}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -72,6 +73,12 @@ def test_a_model_takes_at_most_3_mb_and_has_a_card(name: str) -> None:
     card = (PRETRAINED / name / "README.md").read_text("utf-8")
     for word in ("Data", "Size", "seed", "tokens", "Perplexity", "What it cannot do", "Retrain"):
         assert word in card, word
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_says_what_the_record_says(name: str) -> None:
+    tool = importlib.import_module(f"train_{name.replace('-', '_')}")
+    assert (PRETRAINED / name / "README.md").read_text("utf-8") == tool.card(record(name))
 
 
 def test_the_recorded_scores_are_those_of_the_shipped_weights(
