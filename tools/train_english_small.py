@@ -269,8 +269,8 @@ not: it is here to be looked into, not to be used.
 {sources}
 * **Size**: {record["parameters"]:,} parameters: {ENCODER.n_filters} character filters,
   {ENCODER.n_highway} highway layer, two directions of {SIZES.n_layers} LSTM layers with {SIZES.dim}
-  units projected to {SIZES.projection_dim}, a softmax over {MAX_WORDS:,} words; {record["bytes"] / 1e6:.2f}
-  MB of files.
+  units projected to {SIZES.projection_dim}, a softmax over {MAX_WORDS:,} words;
+  {record["bytes"] / 1e6:.2f} MB of files.
 * **Training**: seed {SEED}, {training_record["seen"]:,} tokens seen (each direction predicts every
   one), Adam, learning rate {LEARNING_RATE} falling linearly to 0, batches of {BATCH_SIZE}
   sentences, gradients clipped to norm {CLIP_NORM:g}; {training_record["seconds"]:.0f} s on one core
@@ -300,7 +300,7 @@ def main() -> None:
     """Read the texts, train, measure, and write the folder."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("texts", type=Path, help="folder with the six files")
-    parser.add_argument("--tokens", type=int, default=6_000_000)
+    parser.add_argument("--tokens", type=int, default=12_000_000)
     parser.add_argument("--output", type=Path, default=checkpoint.PRETRAINED / NAME)
     arguments = parser.parse_args()
     if arguments.output.exists():
@@ -325,6 +325,7 @@ def main() -> None:
         rng=rng,
         batch_size=BATCH_SIZE,
         clip_norm=CLIP_NORM,
+        evaluations=20,
         decay=True,
         progress=sys.stderr,
     )

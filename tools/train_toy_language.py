@@ -154,10 +154,10 @@ over seeds {", ".join(str(seed["seed"]) for seed in seeds)}; the shipped weights
 |---|---|---|---|---|---|
 {table}
 
-Counting words solves `test`, given enough labels, and neither `new_cues` nor `two_cues`. An untrained
-network is better than chance on `test` and `two_cues`, where a word that it has met beside a sense
-may stand near the noun again; on `new_cues` none does, and it is at chance. Both trained layers tell
-the senses in all three. The top layer needs more labels for it than layer 1.
+Counting words solves `test`, given enough labels, and neither `new_cues` nor `two_cues`. An
+untrained network is better than chance on `test` and `two_cues`, where a word that it has met
+beside a sense may stand near the noun again; on `new_cues` none does, and it is at chance. Both
+trained layers tell the senses in all three. The top layer needs more labels for it than layer 1.
 
 ## What it cannot do
 

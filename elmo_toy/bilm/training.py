@@ -224,7 +224,7 @@ def train(
 
     Returns
     -------
-    TrainingRun
+    TrainingRun; after Control-C with what was reached until then.
 
     Raises
     ------
@@ -238,41 +238,59 @@ def train(
     started = perf_counter()
     model = _copy(model)
     learning_rate = optimiser.learning_rate
-    history = [Evaluation(0, float("nan"), evaluate(model, development))]
-    best = _copy(model)
-    seen, losses, interrupted = 0, [0.0, 0], False
+    course = _Course(model, development)
+    interrupted = False
     try:
-        while seen < tokens:
+        while course.seen < tokens:
             for rows in text.length_bucketed_batches(corpus.lengths, batch_size, rng):
                 if decay:
-                    optimiser.learning_rate = learning_rate * (1 - seen / tokens)
+                    optimiser.learning_rate = learning_rate * (1 - course.seen / tokens)
                 loss, gradients = model.loss_and_gradients(*corpus.batch(rows))
                 if not np.isfinite(loss.mean):
                     raise FloatingPointError(
-                        f"the loss became {loss.mean} after {seen} tokens; "
+                        f"the loss became {loss.mean} after {course.seen} tokens; "
                         "expected a finite one (try a lower learning rate)"
                     )
                 clip_by_global_norm(gradients, clip_norm)
                 optimiser.update(model.parameters, gradients)
-                seen += loss.predictions
-                losses[0] += loss.mean * loss.predictions
-                losses[1] += loss.predictions
-                if seen * evaluations >= tokens * len(history):
-                    point = Evaluation(seen, losses[0] / losses[1], evaluate(model, development))
-                    if point.development.mean < min(old.development.mean for old in history):
-                        best = _copy(model)
-                    history.append(point)
-                    losses = [0.0, 0]
-                _draw(progress, seen, tokens, perf_counter() - started, history[-1])
-                if seen >= tokens:
+                course.add(loss)
+                if course.seen * evaluations >= tokens * len(course.history):
+                    course.evaluate(model)
+                _draw(progress, course, tokens, perf_counter() - started)
+                if course.seen >= tokens:
                     break
     except KeyboardInterrupt:
         interrupted = True
+        if course.seen > course.history[-1].tokens:
+            course.evaluate(model)
     finally:
         optimiser.learning_rate = learning_rate
         if progress is not None:
             progress.write("\n")
-    return TrainingRun(best, tuple(history), interrupted, perf_counter() - started)
+    return TrainingRun(course.best, tuple(course.history), interrupted, perf_counter() - started)
+
+
+class _Course:
+    """What a training run has come to: tokens seen, the curve, the best model."""
+
+    def __init__(self, model: BiLM, development: Corpus) -> None:
+        self._development = development
+        self.seen = 0
+        self._training_loss = 0.0  # sum over the predictions since the last point
+        self.history = [Evaluation(0, float("nan"), evaluate(model, development))]
+        self.best = _copy(model)
+
+    def add(self, loss: Loss) -> None:
+        self.seen += loss.predictions
+        self._training_loss += loss.mean * loss.predictions
+
+    def evaluate(self, model: BiLM) -> None:
+        development = evaluate(model, self._development)
+        if development.mean < min(point.development.mean for point in self.history):
+            self.best = _copy(model)
+        training_loss = self._training_loss / (self.seen - self.history[-1].tokens)
+        self.history.append(Evaluation(self.seen, training_loss, development))
+        self._training_loss = 0.0
 
 
 def _copy(model: BiLM) -> BiLM:
@@ -280,15 +298,13 @@ def _copy(model: BiLM) -> BiLM:
     return BiLM(model.options, parameters, model.vocabulary)
 
 
-def _draw(
-    progress: TextIO | None, seen: int, tokens: int, seconds: float, last: Evaluation
-) -> None:
+def _draw(progress: TextIO | None, course: _Course, tokens: int, seconds: float) -> None:
     if progress is None:
         return
-    done = min(seen / tokens, 1.0)
+    done = min(course.seen / tokens, 1.0)
     progress.write(
-        f"\r[{'#' * int(30 * done):<30}] {seen:,} of {tokens:,} tokens, "
-        f"{seen / seconds:,.0f} a second, "
-        f"development perplexity {last.development.perplexity:.2f} "
+        f"\r[{'#' * int(30 * done):<30}] {course.seen:,} of {tokens:,} tokens, "
+        f"{course.seen / seconds:,.0f} a second, "
+        f"development perplexity {course.history[-1].development.perplexity:.2f} "
     )
     progress.flush()

@@ -127,9 +127,10 @@ def test_control_c_returns_what_was_reached(
         return original(gradients, max_norm)
 
     monkeypatch.setattr(training, "clip_by_global_norm", interrupted)
-    result = run(make_model(), tokens=10_000, evaluations=200)
+    result = run(make_model(), tokens=10_000, evaluations=4)
     assert result.interrupted
     assert 0 < result.tokens < 10_000
+    assert len(result.history) == 2  # looked at once more, on the way out
     best = min(point.development.mean for point in result.history)
     assert training.evaluate(result.model, Corpus(result.model, SENTENCES)).mean == best
 
