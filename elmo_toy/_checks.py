@@ -17,13 +17,24 @@ REAL_DTYPES = ("float32", "float64")
 
 
 def as_numbers(values: ArrayLike, name: str) -> Array:
-    """A float32, float64 or complex128 array; Python integers are exact and welcome."""
-    array = np.asarray(values)
-    if array.dtype.name == "int64" and not isinstance(values, np.ndarray | np.generic):
+    """A float32, float64 or complex128 array; integers that aren't an array are welcome."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # ragged, in numpy's words and without the argument's name
+        raise ValueError(f"{name} must be numbers in a regular shape, given {values!r}") from error
+    if array.dtype.kind in "iu" and not isinstance(values, np.ndarray):
         array = array.astype(np.float64)
     if array.dtype.name not in LAYER_DTYPES and array.size:
         raise TypeError(f"{name} must be {', '.join(LAYER_DTYPES)}, given {array.dtype}")
     return array
+
+
+def as_number(value: ArrayLike, name: str) -> float:
+    """One finite real number."""
+    array = as_numbers(value, name)
+    if array.shape != () or np.iscomplexobj(array) or not np.isfinite(array):
+        raise ValueError(f"{name} must be one finite real number, given {value!r}")
+    return float(array)
 
 
 def check_mask(mask: Array | None, layers: Array) -> Array | None:

@@ -282,14 +282,18 @@ def descend(
     shrink = 2 * learning_rate * decay[..., None]
     for step in range(1, n_steps + 1):
         gradients = gradients_at(softmax(logits), scale, labels)
-        logits = logits - learning_rate * gradients.logits - shrink * logits
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            logits = logits - learning_rate * gradients.logits - shrink * logits
         if train_gamma:
             scale = scale - learning_rate * gradients.gamma
+        if not (np.isfinite(logits).all() and np.isfinite(scale).all()):
+            raise ValueError(
+                f"learning_rate must keep the descent finite, given {learning_rate}, "
+                f"which leaves the finite numbers at step {step}"
+            )
         if step in keep:
             kept.append((step, logits, scale))
     steps, all_logits, all_gamma = (np.array(column) for column in zip(*kept, strict=True))
-    if not (np.isfinite(all_logits).all() and np.isfinite(all_gamma).all()):
-        raise ValueError(f"learning_rate must keep the descent finite, given {learning_rate}")
     return Descent(
         steps=steps,
         logits=all_logits,

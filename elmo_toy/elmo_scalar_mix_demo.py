@@ -239,7 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Default outputs: {outputs}")
         print(f"Mean loss: {states[0]['loss']:.10f}")
         print(f"After one simultaneous step: {states[0]['updated']['loss']:.10f}")
-        print(f"Maximum finite-difference error: about {largest_error:.1e}")
+        print(f"Maximum finite-difference error: about {largest_error:.0e}")
     return 0
 
 

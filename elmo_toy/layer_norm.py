@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from elmo_toy._checks import Array, refuse_non_finite
+from elmo_toy._checks import Array, as_number, refuse_non_finite
 
 Boundaries = Literal["counted", "left_out"]
 
@@ -41,8 +41,8 @@ class LayerNorm:
     boundaries: Boundaries = "counted"
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise ValueError(f"epsilon must be finite and at least 0, given {self.epsilon}")
+        if as_number(self.epsilon, "epsilon") < 0:
+            raise ValueError(f"epsilon must be at least 0, given {self.epsilon}")
         if self.boundaries not in ("counted", "left_out"):
             raise ValueError(
                 f"boundaries must be 'counted' or 'left_out', given {self.boundaries!r}"
@@ -51,6 +51,8 @@ class LayerNorm:
 
 @dataclass(frozen=True)
 class Normalised:
+    """Normalised layers with what their gradient needs."""
+
     values: Array  # like layers; 0 where masked
     inverse_std: Array  # (layers,)
     counted: Array  # (batch, 1, tokens, 1) bool: which tokens enter the statistics
@@ -58,6 +60,7 @@ class Normalised:
 
 
 def normalise(layers: Array, mask: Array | None, layer_norm: LayerNorm) -> Normalised:
+    """Normalise checked layers (batch, layers, tokens, dim) under a checked mask or None."""
     given_mask = mask
     if mask is None:
         mask = np.ones((layers.shape[0], layers.shape[2]), dtype=bool)
@@ -82,8 +85,10 @@ def normalise(layers: Array, mask: Array | None, layer_norm: LayerNorm) -> Norma
     spread = np.sqrt(variance + layer_norm.epsilon)
     if not spread.all():
         raise ValueError("layer_norm needs epsilon above 0 for a layer without variance, given 0")
+    with np.errstate(over="ignore", invalid="ignore"):  # seen in the mixture or its gradient
+        values = (centred / spread[:, None, None]).astype(layers.dtype)
     return Normalised(
-        values=(centred / spread[:, None, None]).astype(layers.dtype),
+        values=values,
         inverse_std=1 / spread,
         counted=counted,
         n=n,

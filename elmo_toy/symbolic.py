@@ -13,7 +13,8 @@ The symbols, for n layers j = 0 .. n-1; k is any occurrence, r the river's and l
     e_k          mixture  gamma sum_j s_j h_kj   m_k      mixed score  sum_j s_j c_kj
     z_k          score  gamma m_k = w . e_k      p_k      probability  1 / (1 + exp(-z_k))
     y_k          label                           L        mean log loss of river and loan
-    J            the matrix of ds_i/da_j         t        any number
+    J            the matrix of ds_i/da_j         d_j      dL/da_j as it would be without m
+    t            any number
 
 Source: Peters et al. (2018), equation 1; the article's "Follow the gradient into the mixture".
 Book: chapter 4, "The derivation".
@@ -68,6 +69,7 @@ class _Symbols:
         self.gamma = Symbol("gamma", real=True)
         self.L = Symbol("L", real=True)
         self.J = MatrixSymbol("J", n, n)
+        self.d = [Symbol(f"d_{j}", real=True) for j in range(n)]
         self.m, self.z, self.p, self.y = (
             {k: Symbol(f"{letter}_{k}", real=True) for k in ("k", *BOTH)} for letter in "mzpy"
         )
@@ -75,8 +77,15 @@ class _Symbols:
         self.w = [Symbol(f"w_{i}", real=True) for i in (1, 2)]
         self.e = [Symbol(f"e_k{i}", real=True) for i in (1, 2)]
         self.h = [[Symbol(f"h_k{j}{i}", real=True) for i in (1, 2)] for j in range(n)]
-        self.scores = frozenset(self.z.values())
-        self.opaque = self.scores | frozenset(self.s)
+        # What `_slope` differentiates by the chain rule, and how to write its exponentials in it.
+        self.opaque = frozenset([*self.s, *self.z.values(), *self.p.values()])
+        self.denominators = {sympy.Add(*(exp(a) for a in self.a)): self.S}
+        self.powers: dict[Expr, Expr] = {}
+        for a, s in zip(self.a, self.s, strict=True):
+            self.powers |= {exp(a): s * self.S, exp(2 * a): (s * self.S) ** 2}
+        for z, p in zip(self.z.values(), self.p.values(), strict=True):
+            self.denominators[1 + exp(-z)] = 1 / p
+            self.powers[exp(-z)] = (1 - p) / p
         self.definitions = self._definitions()
 
     def _definitions(self) -> dict[Expr, Expr]:
@@ -86,6 +95,8 @@ class _Symbols:
             table[self.p[k]] = 1 / (1 + exp(-self.z[k]))
             table[self.z[k]] = self.gamma * self.m[k]
             table[self.m[k]] = self.mixed(self.c[k])
+        for j in range(self.n):
+            table[self.d[j]] = self.logit_gradient_without_m(j)
         for i in range(2):
             table[self.e[i]] = self.gamma * self.mixed(h[i] for h in self.h)
         for j in range(self.n):
@@ -143,36 +154,36 @@ def _proved(left: Expr, right: Expr, n: int) -> bool:
         return left.shape == right.shape and all(
             _proved(a, b, n) for a, b in zip(left, right, strict=True)
         )
-    # Weights and scores stay symbols where that is enough: true for any, so for these.
+    # Weights, scores, probabilities stay symbols where that is enough: true of any, so of these.
     difference = _unfold(left, n, x.opaque) - _unfold(right, n, x.opaque)
     return _is_zero(difference) or _is_zero(_unfold(difference, n))
 
 
 def _unfold(expression: Expr, n: int, keep: frozenset[Expr] = _NONE) -> Expr:
     """The expression in primitive symbols, its derivatives taken; symbols in `keep` stay."""
-    taken = {node: _slope(node.expr, node.variables[0], n) for node in expression.atoms(Derivative)}
+    taken = {}
+    for node in expression.atoms(Derivative):
+        if len(node.variables) != 1:
+            raise DerivationError(f"only first derivatives are proved here, given {node}")
+        taken[node] = _slope(node.expr, node.variables[0], n)
     return expression.xreplace(taken).xreplace(_meanings(n, keep))
 
 
 @cache
 def _slope(body: Expr, variable: Symbol, n: int) -> Expr:
-    """d body / d variable, the body unfolded as far as the variable, the scores and the weights.
+    """d body / d variable, in terms of weights, scores and probabilities.
 
     These are unknown functions of the variable while sympy differentiates, so the chain rule is
     sympy's too; their own derivatives come from their definitions.
     """
     x = _symbols(n)
+    inner = x.opaque - {variable}
     if body in x.s:
-        slope = _unfold(body, n, frozenset({variable})).diff(variable)
-        # exp(a_i) = s_i S writes the slope in weights again.
-        total = sympy.Add(*(exp(a) for a in x.a))
-        weights = [(a, s * x.S) for a, s in zip(x.a, x.s, strict=True)]
-        powers = {exp(k * a): power**k for a, power in weights for k in (1, 2)}
-        return slope.xreplace({total: x.S}).xreplace(powers)
-    inner = frozenset(x.s) if body in x.scores else x.opaque - {variable}
-    functions = {symbol: Function(symbol.name)(variable) for symbol in inner}
-    if body in x.scores:
+        inner = _NONE
+    elif body in x.opaque:
+        inner -= {body}
         body = x.definitions[body]
+    functions = {symbol: Function(symbol.name)(variable) for symbol in inner}
     unfolded = _unfold(body, n, inner | {variable})
     slope = unfolded.xreplace(functions).diff(variable)
     slopes = {
@@ -180,7 +191,8 @@ def _slope(body: Expr, variable: Symbol, n: int) -> Expr:
         for symbol, function in functions.items()
         if unfolded.has(symbol)
     }
-    return slope.xreplace(slopes).xreplace({f: symbol for symbol, f in functions.items()})
+    slope = slope.xreplace(slopes).xreplace({f: symbol for symbol, f in functions.items()})
+    return slope.xreplace(x.denominators).xreplace(x.powers)
 
 
 @cache
@@ -200,6 +212,8 @@ def _is_zero(expression: Expr) -> bool:
     multiplied out, is the zero polynomial, it vanishes whatever the symbols' values, and so for
     all logits. (The converse isn't needed: what cannot be proved counts as wrong.)
     """
+    if not expression.has(exp) and sympy.expand(expression) == 0:
+        return True
     # exp(a + t) -> exp(a) exp(t), which sympy would not do by itself.
     expression = expression.replace(
         exp, lambda power: sympy.expand_power_exp(exp(power), deep=False)
@@ -208,8 +222,6 @@ def _is_zero(expression: Expr) -> bool:
     powers = {}
     for power in sorted(expression.atoms(exp), key=sympy.default_sort_key):
         factor, rest = power.exp.as_coeff_Mul()  # exp(2 a) is exp(a)**2, exp(-z) is exp(z)**-1
-        if not factor.is_Integer:
-            factor, rest = sympy.Integer(1), power.exp
         base = bases.setdefault(rest, Symbol(f"E{len(bases)}", positive=True))
         powers[power] = base**factor
     # One symbol for the softmax's denominator keeps the common denominator short.
@@ -237,7 +249,7 @@ class _Latex(LatexPrinter):  # type: ignore[misc]  # sympy has no type hints
     def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
         return _river_first(super()._as_ordered_terms(expr, order))
 
-    def _print_Symbol(self, symbol: Symbol, style: str = "plain") -> str:
+    def _print_Symbol(self, symbol: Symbol, style: str = "plain") -> str:  # noqa: ARG002 (sympy's)
         letter, _, index = symbol.name.partition("_")
         letter = {"L": r"\mathcal{L}", "gamma": r"\gamma"}.get(letter, letter)
         return f"{letter}_{{{','.join(index)}}}" if index else letter
@@ -245,6 +257,10 @@ class _Latex(LatexPrinter):  # type: ignore[misc]  # sympy has no type hints
     def _print_Derivative(self, node: Derivative) -> str:
         body, variable = self._print(node.expr), self._print(node.variables[0])
         return rf"\frac{{\partial {body}}}{{\partial {variable}}}"
+
+    def _print_MatrixBase(self, node: Expr) -> str:
+        matrix: str = super()._print_MatrixBase(node)
+        return matrix.replace(r"\\", r"\\[0.5em]") if node.has(Derivative) else matrix
 
     def _print_MatAdd(self, node: Expr) -> str:
         return _minus_last(self._print(term) for term in node.args)
@@ -342,6 +358,7 @@ class Derivation:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The steps' names, in order."""
         return tuple(step.name for step in self.steps)
 
     def _repr_latex_(self) -> str:
@@ -540,10 +557,22 @@ def _loss(n: int) -> Iterator[Line]:
         sympy.Integer(0),
     )
     yield (
+        "leave out m",
+        "Leave out the m, as if a logit were a coefficient of its own, and call the result g.",
+        x.d[0],
+        x.logit_gradient_without_m(0),
+    )
+    yield (
         "without m",
-        "Without the subtracted m they would add up to gamma times the gamma gradient.",
-        sympy.Add(*(x.logit_gradient_without_m(j) for j in range(n))),
+        "These do not sum to zero: together they move the scale, which is gamma's part.",
+        sympy.Add(*x.d),
         x.gamma * Derivative(x.L, x.gamma),
+    )
+    yield (
+        "what m does",
+        "The m takes from each its share of that sum, and only the proportions are left to move.",
+        Derivative(x.L, x.a[0]),
+        x.d[0] - x.s[0] * x.gamma * Derivative(x.L, x.gamma),
     )
 
 
@@ -660,7 +689,8 @@ class Compiled:
     def _shifted(self, logits: ArrayLike) -> Array:
         """Less the largest logit, which changes no weight (step "shift") and prevents overflow."""
         values = _float64(logits, "logits", (self.n_layers,))
-        shifted: Array = values - values.max()
+        with np.errstate(over="ignore"):  # 1e308 less -1e308 is inf, and the weight 0
+            shifted: Array = values - values.max()
         return shifted
 
     def _arguments(

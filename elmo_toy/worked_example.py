@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elmo_toy._checks import Array
+from elmo_toy._checks import LAYER_DTYPES, Array, as_number, as_numbers, describe
 from elmo_toy.scalar_mix import scalar_mix, scalar_mix_gradients, softmax
 
 
@@ -133,7 +133,7 @@ class State:
         }
 
 
-def log_loss(scores: Array, labels: Array) -> Array:
+def log_loss(scores: ArrayLike, labels: Array) -> Array:
     """``-y log p - (1 - y) log(1 - p)`` with ``p = sigmoid(score)``, elementwise; labels in [0, 1].
 
     Written as ``log(1 + exp(score)) - y * score``, which neither overflows nor takes log 0, and
@@ -142,18 +142,20 @@ def log_loss(scores: Array, labels: Array) -> Array:
     >>> log_loss(np.array([0.6, -0.7]), np.array([1.0, 0.0])).round(6)
     array([0.437488, 0.403186])
     """
+    scores = as_numbers(scores, "scores")
     positive = scores.real > 0
     small = np.exp(np.where(positive, -scores, scores))
     losses: Array = np.where(positive, scores, 0) + np.log1p(small) - labels * scores
     return losses
 
 
-def sigmoid(scores: Array) -> Array:
+def sigmoid(scores: ArrayLike) -> Array:
     """``1 / (1 + exp(-score))``, without overflow. Book: chapter 4, "A loss to differentiate".
 
     >>> sigmoid(np.array([0.6, -0.7])).round(6)
     array([0.645656, 0.331812])
     """
+    scores = as_numbers(scores, "scores")
     small = np.exp(np.where(scores.real > 0, -scores, scores))
     probabilities: Array = np.where(scores.real > 0, 1, small) / (1 + small)
     return probabilities
@@ -192,7 +194,10 @@ def forward(
     >>> round(forward(np.log([0.2, 0.3, 0.5])).loss, 10)
     0.4203369997
     """
-    if layers.ndim != 4 or layers.shape[2] != 1:
+    for name, array in {"layers": layers, "head": head, "labels": labels}.items():
+        if not isinstance(array, np.ndarray) or array.dtype.name not in LAYER_DTYPES:
+            raise TypeError(f"{name} must be a float64 array, given {describe(array)}")
+    if layers.ndim != 4 or layers.shape[2] != 1 or not layers.size:
         raise ValueError(
             f"layers must have shape (occurrences, layers, 1, dim), given {layers.shape}"
         )
@@ -201,6 +206,8 @@ def forward(
             f"head and labels must have shapes {layers.shape[3:]} and {layers.shape[:1]}, "
             f"given {head.shape} and {labels.shape}"
         )
+    if not np.isfinite(head).all():
+        raise ValueError(f"head must be finite, given {head}")
     if not ((labels >= 0) & (labels <= 1)).all():
         raise ValueError(f"labels must lie in [0, 1], given {labels}")
     mixtures = scalar_mix(layers, logits, gamma)[:, 0]
@@ -236,7 +243,7 @@ def state(
     >>> round(default.updated.loss, 10)
     0.3980548517
     """
-    if preset not in PRESETS:
+    if not isinstance(preset, str) or preset not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}, given {preset!r}")
     return state_at(np.log(PRESETS[preset]), gamma, learning_rate, preset)
 
@@ -247,12 +254,15 @@ def state_at(
     learning_rate: float = LEARNING_RATE,
     preset: str = "custom",
 ) -> State:
-    """`state` for any logits. Book: chapter 4, "Two occurrences, one gradient".
+    """`state` for any finite logits; a ValueError names what isn't a finite number.
+
+    Book: chapter 4, "Two occurrences, one gradient".
 
     >>> round(state_at([0.0, 0.0, 0.0]).forward.loss, 6) == round(state("equal").forward.loss, 6)
     True
     """
-    logits = np.array(logits, dtype=np.float64)
+    logits = np.array(as_numbers(logits, "logits"), dtype=np.float64)
+    gamma, learning_rate = as_number(gamma, "gamma"), as_number(learning_rate, "learning_rate")
     before = forward(logits, gamma)
     score_gradients = (before.probabilities - LABELS) / len(LABELS)
     # One backward pass an occurrence keeps the two contributions apart; their sum is the gradient.
@@ -267,10 +277,10 @@ def state_at(
     logit_gradient = logit_contributions.sum(axis=0)
     gamma_gradient = float(gamma_contributions.sum())
     updated_logits = logits - learning_rate * logit_gradient
-    updated_gamma = float(gamma) - learning_rate * gamma_gradient
+    updated_gamma = gamma - learning_rate * gamma_gradient
     return State(
         preset=preset,
-        gamma=float(gamma),
+        gamma=gamma,
         logits=logits,
         forward=before,
         score_gradients=score_gradients,
@@ -278,7 +288,7 @@ def state_at(
         gamma_contributions=gamma_contributions,
         logit_gradient=logit_gradient,
         gamma_gradient=gamma_gradient,
-        learning_rate=float(learning_rate),
+        learning_rate=learning_rate,
         updated_logits=updated_logits,
         updated_gamma=updated_gamma,
         updated=forward(updated_logits, updated_gamma),

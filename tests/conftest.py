@@ -8,9 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SITE = REPOSITORY / "_build" / "html"
+
+# A test asks whether a property holds, not how fast on a busy machine.
+settings.register_profile("book", deadline=None)
+settings.load_profile("book")
 
 # The helpers beside the tests are plain modules, found whichever folder pytest is started for.
 sys.path[:0] = [str(REPOSITORY / "tests" / folder) for folder in ("book", "browser")]
@@ -29,6 +34,7 @@ def site_folder() -> Path:
             capture_output=True,
             text=True,
             check=False,
+            timeout=600,
         )
     assert done.returncode == 0, f"the book does not build:\n{done.stdout}\n{done.stderr}"
     return SITE

@@ -28,8 +28,13 @@ ELMO_BROWSER=$($bin/python tools/browser.py --install)
 export ELMO_BROWSER
 $bin/python tools/npm_packages.py axe-core
 
-step 'package, notebooks, book in the browser'
-# one file's tests stay in one process: a notebook's cells share a kernel, a page its browser
-exec $bin/python -m pytest tests elmo_toy notebooks -n 2 --dist loadfile \
-    --nbval --nbval-sanitize-with tests/notebooks/nbval_sanitize.cfg \
-    --cov --cov-report=term
+# One file's tests stay in one process: a notebook's cells share a kernel, a page its browser.
+workers='-n 2 --dist loadfile'
+
+# Apart, because nbval would measure coverage inside the kernels too, and they do not start then.
+step 'notebooks'
+$bin/python -m pytest notebooks $workers -p no:cov \
+    --nbval --nbval-sanitize-with tests/notebooks/nbval_sanitize.cfg
+
+step 'package, tools, and the book in a browser'
+exec $bin/python -m pytest $workers --cov --cov-report=term

@@ -20,6 +20,7 @@ A table has one entry for a cell id (or for the slug of a heading)::
       ["0.1", "given:the rate that the text chooses"],
       ["2", "formula"],                      # a whole number inside mathematics or code
       ["2018", "year"],  ["3.4", "section"],  ["3.11", "version"],
+      ["132", "reference"],                  # volume, issue or page of a cited work
     ]
 
 What counts as a number: whole numbers and decimals, with ``-`` or U+2212 before them; ``2.1e-11``,
@@ -106,7 +107,8 @@ SILENT_DIRECTIVES = frozenset(
         *("include", "literalinclude", "mermaid", "tableofcontents", "toctree"),
     )
 )
-PATH_DIRECTIVES = frozenset(("figure",))
+#: Directives that are read from their second line on: what follows the name is a path or a layout.
+SILENT_ARGUMENTS = frozenset(("figure", "grid"))
 #: Roles whose content is text; what any other role holds is a target.
 SPOKEN_ROLES = frozenset(("abbr", "kbd", "guilabel", "sub", "sup"))
 
@@ -185,7 +187,7 @@ def _read_fence(token: Block, first: int, last: int, found: _Lines) -> None:
     if directive is None or directive[0] in SILENT_DIRECTIVES:
         found.silent.update(range(first, last))
         return
-    if directive[0] in PATH_DIRECTIVES:
+    if directive[0] in SILENT_ARGUMENTS:
         found.silent.add(first)
     content = token.content.splitlines()
     options = 0
@@ -396,7 +398,7 @@ def _inside_a_name(text: str, match: re.Match[str]) -> bool:
     before = text[max(0, match.start() - 2) : match.start()]
     if re.search(r"[^\W_]\Z|\w_\Z", before) or (before[-1:] == "." and before[-2:-1].isdigit()):
         return True
-    return bool(re.match(r"_\w", text[match.end() :]))
+    return bool(re.match(r"_\w|[A-Za-z]+\d", text[match.end() :]))
 
 
 def _integer(text: str) -> int:
@@ -628,7 +630,7 @@ def agrees(shown: str, value: float, *, loosely: bool = False) -> bool:
 
 Entry = tuple[str, str]
 Table = dict[str, list[Entry]]
-KINDS = ("formula", "given", "section", "version", "year")
+KINDS = ("formula", "given", "reference", "section", "version", "year")
 
 
 def load_table(path: Path) -> Table:
@@ -658,6 +660,8 @@ def _wrong_declaration(number: Number, kind: str, reason: str) -> str | None:
         return "is no year"
     if kind == "section" and not re.fullmatch(r"\d{1,2}(\.\d{1,2}){0,2}", shown):
         return "is no number of a section, chapter, table or figure"
+    if kind == "reference" and not (number.mode == "prose" and re.fullmatch(r"\d{1,4}", shown)):
+        return "is no volume, issue or page"
     if kind == "version" and not re.fullmatch(r"\d+(\.\d{1,3})*", shown):
         return "is no version"
     if kind == "formula":

@@ -1,8 +1,14 @@
+"use strict";
+
+/* A browser refuses to fetch one local file from another. Without this the search page, opened from
+   a disk, would try to fetch each page that it found, for the lines around the word. */
+if (location.protocol === "file:") {
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+}
+
 /* A formula or a figure that is too wide scrolls in its own box. Such a box must be reachable with
    the keyboard, but only while it does scroll: a stop at every formula would be a burden. (The
    theme does the same for code and tables.) */
-"use strict";
-
 (function () {
   function mark(box) {
     if (box.scrollWidth > box.clientWidth + 1) {

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import NullLocator
 
 from elmo_toy._checks import Array
 from elmo_toy.figures._svg import FONT_SIZE, colours
@@ -40,6 +45,7 @@ LAYER_LOOKS = (
     Look("h₁", colours()["layer-1"], "^", (0, (5, 2.5))),
     Look("h₂", colours()["layer-2"], "P", "-"),
 )
+WEIGHT_NAMES = ("s₀", "s₁", "s₂")
 LAYER_NAMES = ("token layer", "lower contextual", "upper contextual")
 GAMMA = Look("γ", colours()["gamma"], "v", (0, (1, 1.5)))
 GRADIENT = Look("gradient", colours()["gradient"], ">", "-")
@@ -60,6 +66,25 @@ def label(axes: Axes, text: str, at: tuple[float, ...], **options: Any) -> None:
     """Write beside a thing, in ink: coloured text would have to be darker than a line."""
     settings: dict[str, Any] = {"fontsize": FONT_SIZE, "va": "center", "xytext": (8, 0)}
     axes.annotate(text, (at[0], at[1]), textcoords="offset points", **(settings | options))
+
+
+def label_ends(axes: Axes, x: float, ends: Array, names: Sequence[str], gap: float) -> None:
+    """Name lines at their right ends, at least `gap` apart where the ends are closer."""
+    places = np.array(ends, dtype=float)
+    order = np.argsort(places)
+    for lower, upper in pairwise(order):
+        places[upper] = max(places[upper], places[lower] + gap)
+    for name, place in zip(names, places, strict=True):
+        label(axes, name, (x, place), xytext=(6, 0))
+
+
+def powers_of_ten(axis: Axis, exponents: Iterable[int]) -> None:
+    """Label a logarithmic axis at these powers; matplotlib would set the exponent too small."""
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    exponents = list(exponents)
+    labels = [f"10{str(n).translate(raised)}" for n in exponents]
+    axis.set_ticks([10.0**n for n in exponents], labels)
+    axis.set_minor_locator(NullLocator())
 
 
 def plane(axes: Axes, x: tuple[float, float], y: tuple[float, float]) -> None:

@@ -24,7 +24,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
-PANEL_WIDTH = 330  # two fit beside each other in the book's column, one on a 360 px phone
+PANEL_WIDTH = 320  # two fit beside each other in the book's column, one on a 360 px phone
 PANEL_HEIGHT = 290
 FONT_SIZE = 14.0
 
@@ -151,9 +151,9 @@ class Figure:
                 ' style="max-width:100%;height:auto;font-family:inherit">'
                 f"{_tidy(panel.svg, f'{prefix}-{number}')}</svg>"
             )
-        row = '<div style="display:flex;flex-wrap:wrap;gap:0.5rem 1.25rem">'
+        row = '<div style="display:flex;flex-wrap:wrap;gap:0.5rem 1rem">'
         return (
-            f'<figure class="elmo-figure" style="margin:1.5rem 0">{row}{"".join(parts)}</div>'
+            f'<figure class="elmo-figure" style="margin:1rem 0">{row}{"".join(parts)}</div>'
             f"<figcaption>{html.escape(self.caption)}</figcaption></figure>"
         )
 

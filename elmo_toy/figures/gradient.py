@@ -19,15 +19,16 @@ from elmo_toy.figures._style import (
     PATH_LOOKS,
     QUIET,
     RUN_LOOKS,
+    WEIGHT_NAMES,
     WRONG,
     label,
+    label_ends,
     mixture_mark,
     plane,
+    powers_of_ten,
 )
 from elmo_toy.figures._svg import Figure, Panel, colours
 from elmo_toy.worked_example import LAYERS, State
-
-_WEIGHT_NAMES = ("s₀", "s₁", "s₂")
 
 
 def contributions(state: State, *, alt: str) -> Figure:
@@ -80,14 +81,13 @@ def error_against_step(steps: Array, errors: Mapping[str, Array], *, alt: str) -
     floor = 1e-18
     with panel.drawing() as axes:
         for (name, error), look in zip(errors.items(), looks, strict=False):
-            shown = np.maximum(error, floor)
-            axes.loglog(steps, shown, **look.line, marker=look.marker)
-            at = len(steps) // 2 if name.startswith("complex") else 1
-            label(axes, name, (steps[at], shown[at]), xytext=(-6, 14))
+            axes.loglog(
+                steps, np.maximum(error, floor), **look.line, marker=look.marker, label=name
+            )
+        axes.legend(frameon=False, loc="lower right", borderaxespad=0)
         axes.set(xlabel="step", ylim=(floor / 3, 3), xlim=(2e-16, 0.4))
-        axes.set_yticks([1e-18, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1])
-        axes.set_xticks([1e-15, 1e-12, 1e-9, 1e-6, 1e-3])
-        axes.minorticks_off()
+        powers_of_ten(axes.yaxis, range(-18, 1, 3))
+        powers_of_ten(axes.xaxis, range(-15, -2, 3))
         axes.grid(True)
     caption = (
         "Large steps suffer from curvature, small ones from rounding. The complex step "
@@ -157,7 +157,7 @@ _CORNERS = np.array([[0.0, 1.0, 0.5], [0.0, 0.0, np.sqrt(0.75)]])
 
 def _simplex(axes: Axes, margin: float) -> None:
     """Draw the triangle of weights, its corners named by the layer that has all of it."""
-    axes.set(aspect="equal", xlim=(-margin, 1 + margin), ylim=(-margin, np.sqrt(0.75) + margin))
+    axes.set(aspect="equal", xlim=(-margin, 1.9), ylim=(-0.12, np.sqrt(0.75) + margin))
     axes.axis("off")
     closed = _CORNERS[:, [0, 1, 2, 0]]
     axes.fill(*closed, color=colours()["grid"], alpha=0.35, linewidth=0)
@@ -176,7 +176,7 @@ def simplex_paths(
     A star marks the start of each. Weights with another sum are drawn at their nearest point of
     that plane.
     """
-    panel = Panel("weights", width=440, height=400)
+    panel = Panel("weights", width=440, height=310)
     with panel.drawing() as axes:
         _simplex(axes, margin)
         for (name, path), look in zip(paths.items(), PATH_LOOKS, strict=False):
@@ -184,7 +184,7 @@ def simplex_paths(
             drawn = on_plane @ _CORNERS.T
             axes.plot(*drawn[0], marker="*", color=INK, markersize=14, zorder=5)
             axes.plot(*drawn.T, **look.line, marker=look.marker, markevery=[-1], label=name)
-        axes.legend(frameon=False, loc="upper right", borderaxespad=0)
+        axes.legend(frameon=False, loc="center right", borderaxespad=0)
     return Figure((panel,), alt, caption)
 
 
@@ -194,31 +194,38 @@ def simplex_paths(
 def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
     """Loss, size of gamma, and weights of the runs of one descent, against the step."""
     steps = np.maximum(descent.steps, 0.5)  # step 0 has no logarithm: drawn at a half
+    powers = range(int(np.log10(steps[-1])) + 1)
     loss_panel, gamma_panel = Panel("mean loss", height=250), Panel("γ", height=250)
     with loss_panel.drawing() as axes:
         for run, look in enumerate(RUN_LOOKS[: len(names)]):
             axes.loglog(steps, descent.loss[:, run], **look.line)
         axes.set_xlabel("step")
-        axes.minorticks_off()
+        powers_of_ten(axes.xaxis, powers)
+        powers_of_ten(axes.yaxis, range(int(np.floor(np.log10(descent.loss.min()))), 1))
     with gamma_panel.drawing() as axes:
         axes.axhline(0, color=QUIET, linewidth=1)
         for run, look in enumerate(RUN_LOOKS[: len(names)]):
             axes.semilogx(steps, descent.gamma[:, run], **look.line)
+            at = 2 * len(steps) // 3
+            up = 1 if descent.gamma[at, run] > 0 else -1
             label(
-                axes, names[run], (steps[-1], descent.gamma[-1, run]), xytext=(-4, 11), ha="right"
+                axes,
+                names[run],
+                (steps[at], descent.gamma[at, run]),
+                xytext=(-6, 15 * up),
+                ha="right",
             )
         axes.set_xlabel("step")
-        axes.minorticks_off()
+        powers_of_ten(axes.xaxis, powers)
     weight_panels = []
     for run, name in enumerate(names):
         panel = Panel(f"weights, {name}", height=250)
         with panel.drawing() as axes:
             for j, look in enumerate(LAYER_LOOKS):
                 axes.semilogx(steps, descent.weights[:, run, j], **look.line)
-                place = (steps[-1], descent.weights[-1, run, j] + 0.02 * (1 - j))
-                label(axes, _WEIGHT_NAMES[j], place, xytext=(5, 0))
+            label_ends(axes, steps[-1], descent.weights[-1, run], WEIGHT_NAMES, 0.09)
             axes.set(xlabel="step", ylim=(-0.03, 1.03), xlim=(None, steps[-1] * 3))
-            axes.minorticks_off()
+            powers_of_ten(axes.xaxis, powers)
         weight_panels.append(panel)
     caption = "Gradient descent on the same loss from each start. Steps are on a logarithmic axis."
     return Figure((loss_panel, gamma_panel, *weight_panels), alt, caption)
@@ -230,15 +237,16 @@ def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure
     with held_panel.drawing() as axes:
         for j, look in enumerate(LAYER_LOOKS):
             axes.semilogx(strengths, held[:, j], **look.line)
-            label(axes, _WEIGHT_NAMES[j], (strengths[0], held[0, j]), xytext=(4, 9))
         axes.axhline(1 / 3, color=QUIET, linewidth=1, linestyle=":")
-        label(axes, "equal", (strengths[-1], 1 / 3), xytext=(-2, -9), ha="right")
-        axes.set(xlabel="strength λ", ylim=(0, 1.05))
-        axes.minorticks_off()
+        label(axes, "equal", (strengths[0], 1 / 3), xytext=(2, 10))
+        label_ends(axes, strengths[-1], held[-1], WEIGHT_NAMES, 0.085)
+        axes.set(xlabel="strength λ", ylim=(0, 1.05), xlim=(None, 2.5 * strengths[-1]))
+        powers_of_ten(axes.xaxis, range(-3, 1))
     with free_panel.drawing() as axes:
         axes.loglog(np.maximum(free.steps, 1), np.abs(free.gamma[:, 0]), **GAMMA.line)
         axes.set(xlabel="step")
-        axes.minorticks_off()
+        powers_of_ten(axes.xaxis, range(int(np.log10(free.steps[-1])) + 1))
+        powers_of_ten(axes.yaxis, range(int(np.log10(np.abs(free.gamma).max())) + 1))
     caption = (
         "Left: a stronger penalty draws the weights towards equal and never quite there. Right: "
         "with λ = 0.1 and γ free, γ grows without rest while the logits shrink."
@@ -247,22 +255,34 @@ def penalty(strengths: Array, held: Array, free: Descent, *, alt: str) -> Figure
 
 
 def head_turns(heads: Array, weights: Array, shown: Sequence[int], *, alt: str) -> Figure:
-    """Two fixed mixtures, and the head's line of score 0 after some steps of training the head."""
-    panel = Panel("the head turns, the vectors stay", width=400, height=330)
+    """Two fixed mixtures, and the head's line of score 0 after three counts of steps.
+
+    The arrow on a line is the head itself: it points to positive scores.
+    """
+    panel = Panel("score 0, and where it is positive", width=400, height=340)
     with panel.drawing() as axes:
-        plane(axes, x=(-0.4, 2.2), y=(-0.4, 2.0))
+        plane(axes, x=(-0.5, 2.3), y=(-0.4, 2.0))
         for order, step in enumerate(shown):
-            w = heads[step]
-            along = np.array([-w[1], w[0]]) / np.hypot(*w)
-            ends = np.outer([-3, 3], along)
-            axes.plot(
-                *ends.T, color=INK, linewidth=0.8 + 0.7 * order, ls="--" if order == 0 else "-"
+            towards = heads[step] / np.hypot(*heads[step])
+            along = np.array([-towards[1], towards[0]])
+            along = along if along.sum() > 0 else -along
+            dash = ("--", "-.", "-")[order]
+            axes.plot(*np.outer([-3, 3], along).T, color=INK, linewidth=1 + 0.5 * order, ls=dash)
+            foot = (0.75, 1.95, 2.35)[order] * along
+            tip = foot + 0.3 * towards
+            axes.annotate(
+                "",
+                tuple(tip),
+                tuple(foot),
+                arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.6},
             )
-            tip = along if along.sum() > 0 else -along
-            label(axes, f"step {step}", tuple(1.75 * tip), xytext=(6, 8 if order else -8))
+            label(axes, f"step {step}", tuple(tip), xytext=tuple(13 * towards), ha="center")
         for k, look in enumerate(OCCURRENCE_LOOKS):
             mixture = weights @ LAYERS[k, :, 0]
             mixture_mark(axes, mixture, look)
             label(axes, look.name, tuple(mixture), xytext=(12, 0))
-    caption = "Lines of score 0 while only the head is trained, under lower-layer emphasis, γ = 1."
+    caption = (
+        "Lines of score 0 while only the head is trained, under lower-layer emphasis, γ = 1. "
+        "Arrows point to positive scores, where river belongs: the line turns until the arrow does."
+    )
     return Figure((panel,), alt, caption)

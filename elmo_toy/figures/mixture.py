@@ -14,7 +14,9 @@ from elmo_toy.figures._style import (
     LAYER_NAMES,
     OCCURRENCE_LOOKS,
     QUIET,
+    WEIGHT_NAMES,
     label,
+    label_ends,
     mixture_mark,
     plane,
     triangle,
@@ -41,7 +43,7 @@ def two_triangles(weights: Array, *, alt: str) -> Figure:
                 axes.plot(*np.array([mixture, corner]).T, color=look.colour, lw=5 * weight)
             mixture_mark(axes, mixture, look)
             text = f"[{mixture[0]:.1f}, {mixture[1]:.1f}]"
-            label(axes, text, tuple(mixture), xytext=(12, 12), fontweight="bold")
+            label(axes, text, tuple(mixture), xytext=((20, 36), (12, 13))[k], fontweight="bold")
         panels.append(panel)
     shown = ", ".join(f"{weight:.2g}" for weight in weights)
     caption = (
@@ -108,7 +110,7 @@ def two_cones(weights: Array, *, alt: str) -> Figure:
                 axes.plot(*np.array([[0, 0], end]).T, color=layer.colour, lw=1.6)
                 if sign > 0:
                     away = 14 * end / (end @ end) ** 0.5
-                    label(axes, f"s{'₀₁₂'[j]}", tuple(end), xytext=tuple(away), ha="center")
+                    label(axes, WEIGHT_NAMES[j], tuple(end), xytext=tuple(away), ha="center")
         ray = seen(np.outer([-2.2, 2.2], weights))
         axes.plot(*ray.T, **GAMMA.line, linewidth=2.4)
         axes.plot(*seen(weights), marker="*", color=INK, markersize=15)
@@ -154,7 +156,7 @@ def same_predictions(coefficients: Array, along: Array, *, alt: str) -> Figure:
     with weight_panel.drawing() as axes:
         for j, look in enumerate(LAYER_LOOKS):
             axes.plot(amounts, weights[:, j], **look.line)
-            label(axes, f"s{'₀₁₂'[j]}", (amounts[-1], weights[-1, j]))
+        label_ends(axes, amounts[-1], weights[-1], WEIGHT_NAMES, 0.03)
         axes.set(xlabel="how far along (2, 5, 4)", ylabel="weight", xlim=(0, 0.33), ylim=(0, 0.55))
         axes.set_xticks([0, 0.1, 0.2, 0.3])
     score_panel = Panel("… scores and loss stand still", height=300)
@@ -188,7 +190,7 @@ def influence(matrices: dict[str, Array], *, alt: str) -> Figure:
                     [u - 0.46, u + 0.46, u + 0.46, u - 0.46],
                     [t - 0.46, t - 0.46, t + 0.46, t + 0.46],
                     color=colours()["gradient"],
-                    alpha=0.06 + 0.5 * float(shade),
+                    alpha=0.04 + 0.31 * float(shade),  # the number on it keeps 4.5:1 in both themes
                     linewidth=0,
                 )
                 text = "0" if matrix[t, u] == 0 else f"{matrix[t, u]:.2f}"
@@ -222,7 +224,7 @@ def layer_weights(groups: dict[str, Array], *, alt: str) -> Figure:
                 for place, value in zip(places, rows[k], strict=True):
                     axes.text(place, value + 0.02, f"{value:.2f}".lstrip("0"), ha="center")
             axes.legend(frameon=False, ncols=2, loc="upper left", borderaxespad=0)
-            axes.set_xticks(range(3), [f"s{'₀₁₂'[j]}" for j in range(3)])
+            axes.set_xticks(range(3), WEIGHT_NAMES)
             axes.set(ylim=(0, 1.15), ylabel="weight")
             axes.set_yticks([0, 0.5, 1])
         panels.append(panel)

@@ -13,6 +13,9 @@ from site_checks import Site
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
+BUILD_SECONDS = 240
+"""A process that a build leaves behind holds its output open: the test then fails, not hangs."""
+
 INDEX = """# A miniature book
 
 The mixture is $\\gamma \\sum_j s_j h_j$, as [the notation](notation.md) has it.
@@ -81,6 +84,7 @@ class Miniature:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
+            timeout=BUILD_SECONDS,
         )
 
     @property

@@ -22,8 +22,15 @@ from bs4 import BeautifulSoup, Tag
 WEIGHT_BUDGET = 300_000
 """Bytes that a page and everything it loads may weigh, gzipped."""
 
-HTML_LIMIT = 150_000
-"""Bytes that one HTML file may have, uncompressed."""
+HTML_LIMIT = 450_000
+"""Bytes that one HTML file may have, uncompressed.
+
+Equations set at build time and drawn figures are long and compress to a tenth, so this is no
+measure of what travels; it stops tables of data and encoded files from slipping into a page.
+"""
+
+INLINE_LIMIT = 4_000
+"""Bytes that a file encoded into a page (``data:``) may have."""
 
 TINY_SCRIPT = 8_000
 """Gzipped bytes up to which a script may block the page."""
@@ -444,13 +451,20 @@ def overweight_pages(site: Site, budget: int = WEIGHT_BUDGET) -> list[str]:
     ]
 
 
-def long_html(site: Site, limit: int = HTML_LIMIT) -> list[str]:
+def long_html(site: Site, limit: int = HTML_LIMIT, inline: int = INLINE_LIMIT) -> list[str]:
     """No HTML file is so long that nothing shows until it has been parsed."""
-    return [
+    problems = [
         f"{page.name}: {page.file.stat().st_size:,} bytes of HTML, more than {limit:,}"
         for page in site.pages
         if page.file.stat().st_size > limit
     ]
+    for page in site.pages:
+        problems += [
+            f"{page.name}: {len(match[0]):,} bytes of a file are encoded in it, {match[0][:40]!r}"
+            for match in re.finditer(r"data:[\w+./-]*[;,][^\"'\s)]+", page.html)
+            if len(match[0]) > inline
+        ]
+    return problems
 
 
 def blocking_scripts(site: Site) -> list[str]:
@@ -544,12 +558,14 @@ def disordered_headings(site: Site) -> list[str]:
 
 
 def local_paths(site: Site, *folders: Path) -> list[str]:
-    """No page holds a path of the machine that built it."""
+    """No page holds the path of a folder of the machine that built it."""
+    # The same words may be part of an address, so nothing of a name stands before the path.
+    found = {folder: re.compile(rf"(?<![\w.~/-]){re.escape(str(folder))}/") for folder in folders}
     return [
         f"{page.name}: holds the local path {folder}"
         for page in site.pages
-        for folder in folders
-        if str(folder) in page.html
+        for folder, path in found.items()
+        if path.search(page.html)
     ]
 
 
@@ -561,7 +577,8 @@ def heading_text(tag: Tag) -> str:
     copy = BeautifulSoup(str(tag), "html.parser")
     for extra in copy.select(".headerlink, .section-number, .katex-html, annotation"):
         extra.decompose()
-    return " ".join(copy.get_text().split())
+    # Sphinx sets typographic apostrophes; a docstring has the plain one.
+    return " ".join(copy.get_text().split()).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
 
 
 def sections(site: Site) -> dict[int, set[str]]:

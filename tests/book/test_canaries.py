@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import normalise_notebooks
+import prose_numbers
 import pytest
 import site_checks
-from miniature import NOTATION, Miniature, notebook
+from miniature import NOTATION, REPOSITORY, Miniature, notebook
 from site_checks import Page, Site
 from test_site import CHECKS
 
@@ -94,7 +95,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Site:
     built = book.build()
     assert built.returncode == 0, built.stdout
     # A script that has no place in the configuration, so it is laid into the finished site.
-    script = "let a = 0;" + "".join(f"a += {random.Random(i).random()};" for i in range(3000))  # noqa: S311
+    script = "let a = 0;" + "".join(f"a += {random.Random(i).random()};" for i in range(3000))  # noqa: S311 - no secret
     (book.site.root / "book" / "blocking.js").write_text(script, encoding="utf-8")
     return book.site
 
@@ -142,12 +143,19 @@ def test_a_fault_is_reported(
     assert [p for p in problems if p.split(": ")[0] not in guilty] == []
 
 
-def test_every_check_has_a_canary(tmp_path: Path) -> None:
-    """Each check rejects a page above; the length of a page, here, without writing a long one."""
+def test_every_check_has_a_canary() -> None:
+    """Each check rejects a page above, or below where a long page need not be written."""
     assert {fault[0] for fault in FAULTS} | {site_checks.long_html} == set(CHECKS)
-    (tmp_path / "page.html").write_text("<p>text</p>", encoding="utf-8")
-    assert site_checks.long_html(Site(tmp_path), limit=10) == [
-        "page.html: 11 bytes of HTML, more than 10"
+
+
+def test_a_long_page_is_reported(tmp_path: Path) -> None:
+    """A page is too long as a whole, or by a file that is encoded in it."""
+    image = '<img src="data:image/png;base64,AAAA">'
+    (tmp_path / "page.html").write_text(image, encoding="utf-8")
+    assert site_checks.long_html(Site(tmp_path)) == []
+    assert site_checks.long_html(Site(tmp_path), limit=10, inline=10) == [
+        "page.html: 38 bytes of HTML, more than 10",
+        "page.html: 26 bytes of a file are encoded in it, 'data:image/png;base64,AAAA'",
     ]
 
 
@@ -225,6 +233,8 @@ def test_a_local_path_is_reported(tmp_path: Path) -> None:
     assert site_checks.local_paths(Site(tmp_path), tmp_path) == [
         f"page.html: holds the local path {tmp_path}"
     ]
+    (tmp_path / "page.html").write_text(f"<p>https://example.org{tmp_path}/x</p>", encoding="utf-8")
+    assert site_checks.local_paths(Site(tmp_path), tmp_path) == []
 
 
 def test_a_notebook_that_is_not_normalised_is_reported(
@@ -266,3 +276,15 @@ def test_a_page_weighs_what_it_loads(tmp_path: Path) -> None:
     assert set(weight) == {"page.html", "a.css", "b.css", "p.png"}
     assert weight["p.png"] == 10
     assert "f.woff2" in site_checks.page_weight(site, page, frozenset({"f.woff2"}))
+
+
+def test_a_stale_number_is_reported(tmp_path: Path) -> None:
+    """A number in the prose that is not the package's any more is named; the right one is not."""
+    values = prose_numbers.load_values(REPOSITORY / prose_numbers.VALUES)
+    page = tmp_path / "mini.md"
+    for shown, problems in (("0.420337", 0), ("0.420338", 1)):
+        page.write_text(f"# Mini\n\nThe mean loss is {shown}.\n", encoding="utf-8")
+        table = {"mini": [(shown, "default.loss")]}
+        found = prose_numbers.check_page("mini", page, table, values, {})
+        assert len(found) == problems, found
+        assert all("0.420338" in problem for problem in found)

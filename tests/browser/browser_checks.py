@@ -1,6 +1,6 @@
 """What makes a page defective in a browser, as small functions.
 
-`visit` opens a page, records what the browser does and measures the page; each check takes the
+`look_at` opens a page, records what the browser does and measures the page; each check takes the
 resulting `Visit` and returns a list of problems, empty when there are none.
 """
 
@@ -132,7 +132,7 @@ def new_context(browser: Browser, mode: Mode) -> BrowserContext:
         java_script_enabled=mode.scripts,
         reduced_motion="reduce",
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     context.add_init_script(WATCH_LAYOUT)
     return context
 
@@ -162,7 +162,7 @@ def watch(page: Page, visit: Visit) -> None:
     page.on("response", on_response)
 
 
-def visit(
+def look_at(
     context: BrowserContext,
     root: str,
     name: str,
@@ -191,6 +191,11 @@ def visit(
     result.measured = page.evaluate(MEASURE, DECORATIVE)
     if axe:
         page.evaluate(axe)
+        # What is drawn in an image is not read out, and takes axe longer than all the text.
+        page.evaluate(
+            "document.querySelectorAll('svg[role=img], svg[aria-hidden=true]')"
+            ".forEach((image) => image.replaceChildren())"
+        )
         # Without preload axe fetches no style sheet itself, which a page from disk may not do.
         found = page.evaluate(
             "axe.run(document, { resultTypes: ['violations'], preload: false,"

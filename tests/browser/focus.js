@@ -8,12 +8,19 @@
     "a[href], button, input, select, textarea, summary, [tabindex]:not([tabindex^='-']), [contenteditable]";
   const SIGNS = ["outlineStyle", "outlineWidth", "outlineColor", "boxShadow", "backgroundColor",
     "borderColor", "borderStyle", "textDecorationLine", "textDecorationColor", "textDecorationThickness"];
-  const look = (element) => {
-    const style = getComputedStyle(element);
-    const signs = SIGNS.map((sign) => style[sign]);
-    const outline = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
-    return { text: signs.slice(3).join("|"), outline: outline ? signs.slice(0, 3).join("|") : "" };
-  };
+  // Focus may show on the card that a link stands for, or on a box before or after the link.
+  const card = (element) => element.closest(".sd-card") || element;
+  const styles = (element) =>
+    [[element], [element, "::before"], [element, "::after"], [card(element)]].map(
+      ([target, pseudo]) => getComputedStyle(target, pseudo),
+    );
+  const look = (element) =>
+    styles(element)
+      .map((style) => {
+        const outline = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+        return SIGNS.map((sign) => (outline || !sign.startsWith("outline") ? style[sign] : ""));
+      })
+      .join("|");
   const unseen = [];
   let count = 0;
   for (const element of document.querySelectorAll(SELECTOR)) {
@@ -25,9 +32,9 @@
     if (document.activeElement !== element) continue;
     count += 1;
     const after = look(element);
-    const box = element.getBoundingClientRect();
+    const box = card(element).getBoundingClientRect();
     const empty = box.width * box.height === 0;
-    if (empty || (before.text === after.text && before.outline === after.outline)) {
+    if (empty || before === after) {
       unseen.push(element.outerHTML.slice(0, 140));
     }
   }

@@ -14,10 +14,10 @@ from browser_checks import (
     Mode,
     Visit,
     browser_program,
+    look_at,
     new_context,
     search_problems,
     theme_switch_problems,
-    visit,
 )
 from playwright.sync_api import Browser
 
@@ -59,7 +59,7 @@ def opened(browser: Browser, serve_parent: tuple[Path, str], axe: str) -> Iterat
     def open_page(html: str, mode: Mode, *checks: Check) -> Visit:
         name = f"{next(number)}.html"
         (folder / name).write_text(html, encoding="utf-8")
-        return visit(
+        return look_at(
             contexts[mode],
             f"{address}canaries/",
             name,

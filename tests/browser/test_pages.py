@@ -13,17 +13,16 @@ from browser_checks import (
     Mode,
     Served,
     Visit,
+    look_at,
     new_context,
     problems_of,
     search_problems,
     theme_switch_problems,
-    visit,
 )
 from playwright.sync_api import Browser
 from site_checks import WEIGHT_BUDGET, page_weight, weight_problem
 
 LIGHT, DARK, PHONE = Mode("light"), Mode("dark"), Mode("light", width=360)
-PHONE_DARK = Mode("dark", width=360)
 
 
 def page_names(served: Served) -> list[str]:
@@ -35,14 +34,13 @@ def page_names(served: Served) -> list[str]:
 def visits(browser: Browser, served: Served, axe: str) -> list[Visit]:
     """All visits to all pages; the slow part of these tests."""
     seen = []
-    for mode in (LIGHT, DARK, PHONE, PHONE_DARK):
+    for mode in (LIGHT, DARK, PHONE):
         context = new_context(browser, mode)
         for name in page_names(served):
-            with_axe = axe if mode in (LIGHT, DARK, PHONE) else None
-            seen.append(visit(context, served.http, name, mode, with_axe, focus=mode == LIGHT))
+            seen.append(look_at(context, served.http, name, mode, axe, focus=mode == LIGHT))
         context.close()
     context = new_context(browser, LIGHT)
-    seen += [visit(context, served.file, name, LIGHT) for name in page_names(served)]
+    seen += [look_at(context, served.file, name, LIGHT) for name in page_names(served)]
     context.close()
     return seen
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from elmo_toy import gradient_check, worked_example
+from elmo_toy import worked_example
 from elmo_toy.gradient_check import (
     STEPS,
     central_difference,
@@ -47,9 +47,12 @@ points = npst.arrays(
 @given(points)
 def test_measured_gradients_have_the_shape_and_the_value(x: np.ndarray) -> None:
     expected = wavy_gradient(x)
+    # Each of the sum's terms is below 4, its second and third derivatives below 2; the sum is
+    # rounded at the size that it has, and the division by the step magnifies that.
+    rounding = EPS * (1 + 4 * x.size)
     for measured, tolerance in (
-        (forward_difference(wavy, x, 1e-8), 1e-6),
-        (central_difference(wavy, x, 6e-6), 1e-9),
+        (forward_difference(wavy, x, 1e-8), 1e-8 + 2 * rounding / 1e-8),
+        (central_difference(wavy, x, 6e-6), 6e-6**2 + rounding / 6e-6),
         (complex_step(wavy, x), 4 * EPS),
     ):
         assert measured.shape == x.shape
@@ -140,11 +143,12 @@ def test_best_steps_lie_where_the_text_says(seed: int) -> None:
     x = np.random.default_rng(seed).uniform(-2, 2, size=20)
     steps = 10.0 ** -np.arange(1, 15, 0.5)
     errors = error_against_step(wavy, wavy_gradient(x), x, steps)
-    for measured, best in ((errors.central, EPS ** (1 / 3)), (errors.forward, EPS ** (1 / 2))):
+    for measured, best, least in (
+        (errors.central, EPS ** (1 / 3), EPS ** (2 / 3)),
+        (errors.forward, EPS ** (1 / 2), EPS ** (1 / 2)),
+    ):
         assert abs(np.log10(steps[np.argmin(measured)]) - np.log10(best)) <= 1.5
-        assert measured.min() < 30 * {errors.central.min(): EPS ** (2 / 3)}.get(
-            measured.min(), EPS ** (1 / 2)
-        )
+        assert least / 30 < measured.min() < 30 * least
 
 
 def test_errors_are_the_largest_over_the_coordinates() -> None:
@@ -236,7 +240,7 @@ def test_function_of_another_dtype(method: Any, value: object) -> None:
 
 @pytest.mark.parametrize("function", [lambda x: np.abs(x).sum(), lambda x: x.real.sum()])
 def test_complex_step_notices_a_dropped_imaginary_part(function: Callable[[Any], Any]) -> None:
-    with pytest.raises(TypeError, match="given float64 .* the imaginary part was dropped"):
+    with pytest.raises(TypeError, match=r"given float64 .* the imaginary part was dropped"):
         complex_step(function, [1.0])
 
 
@@ -262,9 +266,3 @@ def test_error_names_where_the_function_broke() -> None:
 def test_bad_arguments_of_the_error_curve(gradient: Any, x: Any, steps: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         error_against_step(wavy, gradient, x, steps)
-
-
-def test_text_states_the_laws() -> None:
-    text = str(gradient_check.__doc__)
-    for law in ("h**2", "eps |f| / h", "eps**(1/3)"):
-        assert law in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -85,9 +87,28 @@ def test_left_out_refuses_a_batch_of_nothing_but_boundaries(lengths: list[int]) 
         scalar_mix(np.ones((2, 1, 3, 1)), [0.0], 1.0, mask, LayerNorm(boundaries="left_out"))
 
 
-def test_wrong_settings_are_refused() -> None:
-    for epsilon in (-1e-12, np.nan, np.inf):
-        with pytest.raises(ValueError, match=f"epsilon must be finite .*given {epsilon}"):
-            LayerNorm(epsilon=epsilon)
+@pytest.mark.parametrize(
+    ("epsilon", "error", "message"),
+    [
+        (-1e-12, ValueError, "epsilon must be at least 0, given -1e-12"),
+        (np.nan, ValueError, "epsilon must be one finite real number, given nan"),
+        (np.array([1.0]), ValueError, "epsilon must be one finite real number"),
+        (True, TypeError, "epsilon must be .*given bool"),
+        (None, TypeError, "epsilon must be .*given object"),
+    ],
+)
+def test_wrong_epsilons_are_refused(epsilon: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        LayerNorm(epsilon=epsilon)
+
+
+def test_wrong_conventions_are_refused() -> None:
+    wrong: Any = "no"
     with pytest.raises(ValueError, match="boundaries must be 'counted' or 'left_out', given 'no'"):
-        LayerNorm(boundaries="no")  # type: ignore[arg-type]  # the mistake under test
+        LayerNorm(boundaries=wrong)
+
+
+def test_huge_boundary_values_are_a_named_error_not_a_warning() -> None:
+    layers = np.array([[[[1.7e308], [1.0], [1.0 + 1e-9], [1.7e308]]]])
+    with pytest.raises(ValueError, match="beyond the range of float64"):
+        scalar_mix(layers, [0.0], layer_norm=LayerNorm(1e-20, "left_out"))

@@ -177,6 +177,10 @@ def test_state_of_any_logits_is_the_presets_for_the_presets_logits() -> None:
     ("call", "message"),
     [
         (lambda: state("top"), "preset must be one of upper, equal, lower, token, given 'top'"),
+        (lambda: state("upper", np.nan), "gamma must be one finite real number"),
+        (lambda: state(learning_rate=np.inf), "learning_rate must be one finite real number"),
+        (lambda: forward(np.zeros(3), head=np.array([np.nan, 1])), "head must be finite"),
+        (lambda: forward(np.zeros(3), layers=LAYERS[:0]), "layers must have shape"),
         (lambda: forward(np.zeros(2)), r"logits must have shape \(3,\)"),
         (lambda: forward(np.zeros(3), layers=LAYERS[:, :, 0]), "occurrences, layers, 1, dim"),
         (lambda: forward(np.zeros(3), head=np.ones(3)), "head and labels must have shapes"),
@@ -188,3 +192,10 @@ def test_state_of_any_logits_is_the_presets_for_the_presets_logits() -> None:
 def test_wrong_arguments_are_named(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_lists_are_refused_by_name_where_an_array_is_meant() -> None:
+    with pytest.raises(TypeError, match="head must be a float64 array, given a list"):
+        forward(np.zeros(3), head=[1.0, -1.0])  # type: ignore[arg-type]  # the mistake under test
+    with pytest.raises(TypeError, match="labels must be a float64 array, given a list"):
+        forward(np.zeros(3), labels=[1.0, 0.0])  # type: ignore[arg-type]  # the mistake under test

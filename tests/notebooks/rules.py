@@ -158,8 +158,12 @@ class Notebook:
 
 
 def code_lines(cell: Cell) -> list[str]:
-    """Return the lines of a cell that are not blank."""
-    return [line for line in cell["source"].splitlines() if line.strip()]
+    """Return the lines of a cell, without blank ones and those where brackets only close.
+
+    The formatter sets those, and how many depends on the line length, not on what there is to read.
+    """
+    lines = cell["source"].splitlines()
+    return [line for line in lines if line.strip() and not re.fullmatch(r"[\s)\]},:]*", line)]
 
 
 def without_code(markdown: str) -> str:

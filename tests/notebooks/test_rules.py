@@ -128,6 +128,11 @@ def test_size(name: str, source: str, message: str) -> None:
     assert message in only(spoilt(rules.size, name, source))
 
 
+def test_lines_that_only_close_brackets_are_not_counted() -> None:
+    source = "a = f(\n    {\n        1: [2],\n    },\n)\n\nif a:\n    b = (\n    )\n"
+    assert len(rules.code_lines({"source": source})) == 5
+
+
 def test_number_of_cells_and_lines() -> None:
     notebook = good()
     few = nbformat.v4.new_notebook(cells=notebook.cells[:5])

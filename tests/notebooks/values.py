@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from elmo_toy import descent, gradient_check, worked_example
+from elmo_toy import elmo_scalar_mix_demo as script
 from elmo_toy.geometry import gamma_range
 from elmo_toy.worked_example import HEAD, LAYERS, OCCURRENCES, PRESETS
 
@@ -27,6 +28,15 @@ def _state(state: worked_example.State) -> dict[str, Any]:
         "gradient_sum": sum(record["logit_gradient"]),
         "fall": record["loss"] - record["updated"]["loss"],
         "vector": [record["gamma"] * weight for weight in record["weights"]],
+        "contributions": {
+            name: [
+                [weight * coordinate for coordinate in layer]
+                for weight, layer in zip(
+                    record["weights"], occurrences[name]["layers"], strict=True
+                )
+            ]
+            for name in occurrences
+        },
     }
 
 
@@ -46,9 +56,16 @@ def _unseen() -> dict[str, Any]:
     """Return the direction that the two scores do not see, and a walk along it."""
     scores = LAYERS[:, :, 0] @ HEAD
     direction = np.cross(scores[0], scores[1])
+    products = direction * scores
     walk = {"step": 0.3}
     walked = PRESETS["upper"] + walk["step"] * direction
-    return {"direction": direction.tolist(), **walk, **_vector(walked)}
+    return {
+        "direction": direction.tolist(),
+        "products": {name: products[k].tolist() for k, name in enumerate(OCCURRENCES)},
+        "largest_score": float(np.abs(scores).max()),
+        **walk,
+        **_vector(walked),
+    }
 
 
 def _rescaled(factor: float = 10.0) -> dict[str, Any]:
@@ -57,12 +74,12 @@ def _rescaled(factor: float = 10.0) -> dict[str, Any]:
 
 
 def _steps(preset: str, gamma: float) -> dict[str, Any]:
-    """Return where each of the five ways to step leads."""
+    """Return where each way to step leads from a preset, at the book's learning rate."""
     found: dict[str, Any] = {}
-    for name, step in descent.STEPS.items():
+    for step in (*descent.STEPS.values(), descent.step_without_m):
         point = step(PRESETS[preset], gamma)
         weights = np.asarray(point.weights)
-        found[name.replace(",", "").replace(" ", "-")] = {
+        found[step.__name__.removeprefix("step_")] = {
             "weights": weights.tolist(),
             "sum": float(weights.sum()),
             "gamma": float(point.gamma),
@@ -74,26 +91,44 @@ def _steps(preset: str, gamma: float) -> dict[str, Any]:
 def _rates() -> dict[str, Any]:
     """Return the learning rates at which something changes."""
     upper = worked_example.state("upper")
-    falling = upper.logit_gradient > 0
     lower = worked_example.state("lower")
-
-    def rise(rate: float) -> float:
-        return float(worked_example.state("lower", learning_rate=rate).updated.loss) - float(
-            lower.forward.loss
-        )
-
-    low, high = 1.0, 5.0
-    while high - low > 1e-12:
-        middle = (low + high) / 2
-        low, high = (middle, high) if rise(middle) < 0 else (low, middle)
+    falling = upper.logit_gradient > 0
+    weights = upper.forward.weights[falling]
+    far = 5.0
     return {
-        "negative_weight": float(
-            (upper.forward.weights[falling] / upper.logit_gradient[falling]).min()
-        ),
+        "negative_weight": float((weights / upper.logit_gradient[falling]).min()),
         "lower_gamma_zero": lower.gamma / lower.gamma_gradient,
-        "lower_loss_rises": low,
-        "lower_at_5": _state(worked_example.state("lower", learning_rate=5.0))["updated"],
+        "lower_loss_rises": descent.rate_without_progress(PRESETS["lower"], 1.0, 1.0, far),
+        "far": far,
+        "lower_far": _state(worked_example.state("lower", learning_rate=far))["updated"],
     }
+
+
+def _many() -> dict[str, Any]:
+    """Return where many steps end: with certain and with uncertain labels, and with a penalty."""
+    steps, rate = 4000, 0.5
+    labels = np.array([0.9, 0.1])
+    start = PRESETS["upper"]
+    soft = descent.descend([start], [1.0], steps, rate, labels=labels)
+    strengths = [0.001, 0.1, 1.0]
+    held = descent.descend(
+        [start] * 3, np.ones(3), steps, rate, strength=strengths, train_gamma=False
+    )
+    return {
+        "steps": steps,
+        "rate": rate,
+        "soft": {"labels": labels.tolist(), "loss": float(soft.loss[-1, 0])},
+        "penalty": {
+            "strengths": strengths,
+            "top_weights": held.weights[-1].max(axis=-1).tolist(),
+        },
+    }
+
+
+def _script() -> dict[str, Any]:
+    """Return what the stand-alone script reports."""
+    records = [script.state_record(preset, gamma) for preset in script.PRESETS for gamma in (1, 2)]
+    return {"step": script.STEP, "max_error": max(map(script.check_state, records))}
 
 
 def _errors() -> dict[str, Any]:
@@ -142,4 +177,8 @@ def values() -> dict[str, Any]:
         "steps": _steps("upper", 1.0),
         "rates": _rates(),
         "errors": _errors(),
+        "many": _many(),
+        "script": _script(),
+        "weight_gradient": descent.gradients_at(PRESETS["upper"], 1.0).weights.tolist(),
+        "float64": {"eps": float(np.finfo(np.float64).eps)},
     }

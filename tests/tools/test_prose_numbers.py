@@ -62,6 +62,7 @@ def shown(text: str) -> list[str]:
         (r"$\text{float32 and 7}$", ["7"]),
         (r"$a \\[2pt] b \hspace{3em} \begin{array}{cc} 4 \end{array}$", ["4"]),
         ("h_0, `h_1`, float32, x1, layer2vec, N18, 2nd, 21st, 0x7f, 03_softmax.ipynb", []),
+        ("commit 7cffee2, 80fb606", []),
         ("3D, 512-coordinate, 10 s, 5x", ["3", "512", "10", "5"]),
         ("**0.42**, _0.43_, *0.44*", ["0.42", "0.43", "0.44"]),
         ("1.0.4, 3.11, NAACL 2018", ["1.0.4", "3.11", "2018"]),
@@ -97,6 +98,7 @@ def test_numbers_that_a_reader_sees(text: str, expected: list[str]) -> None:
         (":::{admonition} Title 1\nBody 2\n\n```{code-block} python\n3\n```\n:::", ["1", "2"]),
         ("```{math}\n:label: eq-1\n- 0.3 + x_2\n```", ["-0.3"]),
         ("```{figure} path/1.png\n:width: 200px\nCaption 3\n```", ["3"]),
+        ("::::{grid} 1 1 2 2\n:gutter: 3\n\n:::{grid-item} Title 4\n5\n:::\n::::", ["4", "5"]),
         ("- item\n\n  ```{note}\n  Body 1\n  ```", ["1"]),
         ("{ref}`Section 2 <sec-3>`, {doc}`04_gradient`, {cite}`peters2018`", ["2"]),
         ("{math}`0.5`, {sub}`2`, {py:func}`a.b2`", ["0.5", "2"]),
@@ -256,6 +258,7 @@ def test_extra_entry_fails() -> None:
         ("0.1", "given:the rate that the article chooses"),
         ("3.4", "section"),
         ("3.11", "version"),
+        ("2237", "reference"),
     ],
 )
 def test_ways_to_bind(number: str, name: str) -> None:
@@ -284,6 +287,7 @@ def test_ways_to_bind(number: str, name: str) -> None:
         ("3018", "year", "is no year"),
         ("0.645656", "section", "is no number of a section"),
         ("0.645656", "version", "is no version"),
+        ("0.64", "reference", "is no volume, issue or page"),
     ],
 )
 def test_bindings_that_do_not_hold(number: str, name: str, message: str) -> None:

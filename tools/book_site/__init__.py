@@ -11,6 +11,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 """
 
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -21,6 +22,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from . import icons, katex, pages
+from .data_uri import data_uri
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).parent / "templates"
@@ -43,12 +45,22 @@ def use_repository_files(app: Sphinx, config: Config) -> None:
 
 
 def copy_katex_style(target: Path) -> None:
-    """Copy KaTeX's style sheet and its woff2 fonts; every browser in use reads woff2."""
+    """Copy KaTeX's style sheet with its woff2 fonts; every browser in use reads woff2.
+
+    The two fonts of nearly every formula go into the style sheet itself: a font that arrives after
+    the first paint makes the lines around each formula jump.
+    """
     dist = npm_packages.package_directory("katex") / "dist"
     (target / "fonts").mkdir(parents=True)
-    shutil.copy(dist / "katex.min.css", target)
+    style = (dist / "katex.min.css").read_text("utf-8")
+    style = re.sub(r',url\(fonts/[\w-]+\.(?:woff|ttf)\) format\("\w+"\)', "", style)
     for font in dist.glob("fonts/*.woff2"):
-        shutil.copy(font, target / "fonts")
+        if font.stem in ("KaTeX_Main-Regular", "KaTeX_Math-Italic"):
+            style = style.replace(f"url(fonts/{font.name})", f"url({data_uri(font, 'font/woff2')})")
+        else:
+            shutil.copy(font, target / "fonts")
+    shutil.copy(dist.parent / "LICENSE", target)
+    (target / "katex.min.css").write_text(style, "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -9,13 +9,17 @@ its fonts SIL OFL 1.1; the notice stays in the style sheet.
 
 import logging
 import re
+import shutil
+import tempfile
 from pathlib import Path
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 
-FONT = "fa-solid-900"
+from .data_uri import data_uri
+
+FONT = "fa-solid-900.ttf"
 # .fa-bars:before,.fa-navicon:before{content:"\\f0c9"}
 ICON_RULE = re.compile(r'((?:\.fa-[\w-]+:+before,?)+)\{content:"([^"]*)"\}')
 # --pst-icon-bell:"", the character itself: the icons that style sheets draw
@@ -52,19 +56,15 @@ def cut_down(app: Sphinx, exception: Exception | None) -> None:
     css = ICON_RULE.sub(keep_if_used, css)
     css = UNUSED.sub("", css)
     css = FONT_FACE.sub("", css)
-    css += (
-        '@font-face{font-family:"Font Awesome 6 Free";font-weight:900;font-style:normal;'
-        f"font-display:block;src:url(../fonts/{FONT}.woff)}}"
-    )
+    with tempfile.TemporaryDirectory() as scratch:
+        font = Path(scratch) / "icons.woff"
+        write_font(static / "vendor" / "fontawesome" / "webfonts" / FONT, font, characters)
+        # within the style sheet: an icon that arrives later moves its neighbours
+        css += (
+            '@font-face{font-family:"Font Awesome 6 Free";font-weight:900;font-style:normal;'
+            f"src:url({data_uri(font, 'font/woff')})}}"
+        )
     style.write_text(css, "utf-8")
-
-    fonts = static / "fonts"
-    fonts.mkdir(exist_ok=True)
-    write_font(
-        static / "vendor" / "fontawesome" / "webfonts" / f"{FONT}.ttf",
-        fonts / f"{FONT}.woff",
-        characters,
-    )
 
 
 def write_font(source: Path, target: Path, characters: set[int]) -> None:
@@ -81,14 +81,15 @@ def write_font(source: Path, target: Path, characters: set[int]) -> None:
 
 
 def remove_unused_files(app: Sphinx, exception: Exception | None) -> None:
-    """Remove what no page loads: source maps, the icon script, the whole fonts, translations."""
+    """Remove what no page loads: the icon script, the whole fonts, source maps, translations."""
     if exception is not None or app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
-    for pattern in ("**/*.map", "scripts/fontawesome.*", "vendor/**/*", "locales/**/*"):
+    for folder in ("vendor", "locales"):
+        shutil.rmtree(static / folder, ignore_errors=True)
+    for pattern in ("**/*.map", "scripts/fontawesome.*", "*webpack-macros.html"):
         for path in static.glob(pattern):
-            if path.is_file():
-                path.unlink()
+            path.unlink()
 
 
 def setup(app: Sphinx) -> None:

@@ -6,7 +6,9 @@ page. (sphinxcontrib-katex draws such a formula in red and stays green, and its 
 outlive a build that is slow or interrupted and hold the build's output open.)
 """
 
+import functools
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +23,8 @@ from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
+OPENING = re.compile(r"[(\[“‘\"]+$")
+CLOSING = re.compile(r"^(?:[’']s)?[)\]”’\",.:;?!-]*")
 SCRIPT = Path(__file__).with_suffix(".js")
 
 
@@ -34,6 +38,7 @@ class Renderer:
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
 
+    @functools.cache  # noqa: B019 - there is one renderer, and it lives as long as the build
     def render(self, formula: str, *, display: bool) -> str:
         """Return the HTML of `formula`, set within a line or as a display."""
         if self._process is None:
@@ -103,6 +108,37 @@ def write_formula(translator: HTML5Translator, node: nodes.Element, *, display: 
         translator.body.append(translator.encode(node.astext()))
 
 
+def keep_punctuation(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Glue brackets, commas and the like to the formula that they stand at.
+
+    A browser may break the line between them, since a formula is a box to it. Formulas of several
+    boxes may break inside and are left alone.
+    """
+    for formula in list(doctree.findall(nodes.math)):
+        try:
+            boxes = renderer.render(formula.astext(), display=False).count('class="base"')
+        except FormulaError:
+            continue  # the writer says so
+        if boxes != 1:
+            continue
+        together = nodes.inline(classes=["together"])
+        parent, place = formula.parent, formula.parent.index(formula)
+        parent[place] = together
+        together += formula
+        if place > 0 and isinstance(parent[place - 1], nodes.Text):
+            text = parent[place - 1].astext()
+            glued = OPENING.search(text)
+            if glued:
+                parent[place - 1] = nodes.Text(text[: glued.start()])
+                together.insert(0, nodes.Text(glued.group()))
+        if place + 1 < len(parent) and isinstance(parent[place + 1], nodes.Text):
+            text = parent[place + 1].astext()
+            glued = CLOSING.match(text)
+            if glued:
+                parent[place + 1] = nodes.Text(text[glued.end() :])
+                together += nodes.Text(glued.group())
+
+
 def close_renderer(app: Sphinx, exception: Exception | None) -> None:
     """End KaTeX's process with the build."""
     renderer.close()
@@ -112,4 +148,5 @@ def setup(app: Sphinx) -> None:
     """Register the renderer."""
     app.add_html_math_renderer("katex", (visit_math, None), (visit_math_block, None))
     app.add_css_file("katex/katex.min.css")
+    app.connect("doctree-resolved", keep_punctuation)
     app.connect("build-finished", close_renderer)

@@ -6,7 +6,9 @@ from typing import Any
 
 import imagesize
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
 
 # A script is loaded where its mark stands in the page's text.
 SCRIPTS_BY_MARK = {
@@ -15,6 +17,8 @@ SCRIPTS_BY_MARK = {
     "togglebutton.js": "dropdown admonition",
     "design-tabs.js": "sd-tab-set",
 }
+# For a version switcher that this book has not; it would have to wait for a deferred script.
+UNUSED_INLINE = "DOCUMENTATION_OPTIONS.pagename"
 STYLES_BY_MARK = {
     "_static/copybutton.css": 'class="highlight',
     "_static/togglebutton.css": "dropdown admonition",
@@ -23,18 +27,26 @@ STYLES_BY_MARK = {
 }
 
 
-def drop_unused_assets(
+def choose_assets(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Keep the scripts and style sheets that this page uses."""
+    """Keep the scripts and style sheets that this page uses; no script holds up the page."""
     body = context.get("body", "")
 
     def wanted(asset: object, by_mark: dict[str, str]) -> bool:
         name = str(getattr(asset, "filename", None) or "")
         return all(mark in body for end, mark in by_mark.items() if name.endswith(end))
 
-    context["script_files"] = [f for f in context["script_files"] if wanted(f, SCRIPTS_BY_MARK)]
     context["css_files"] = [f for f in context["css_files"] if wanted(f, STYLES_BY_MARK)]
+    scripts = []
+    for script in context["script_files"]:
+        if script.filename:
+            script.attributes["defer"] = "defer"
+        elif UNUSED_INLINE in script.attributes.get("body", ""):
+            continue
+        if wanted(script, SCRIPTS_BY_MARK):
+            scripts.append(script)
+    context["script_files"] = scripts
 
 
 FRONT_PAGE = """<!DOCTYPE html>
@@ -70,6 +82,21 @@ def size_images(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             image["width"], image["height"] = f"{width}px", f"{height}px"
 
 
+def visit_hidden_cell(translator: HTML5Translator, node: HideCodeCellNode) -> None:
+    """Open a folded cell; its name is its text, which myst-nb hides behind an aria-label."""
+    classes = " ".join(["hide", *node["classes"]])
+    show, hide = html.escape(node["prompt_show"]), html.escape(node["prompt_hide"])
+    translator.body.append(
+        f'<details class="{classes}"><summary>'
+        f'<span class="collapsed">{show}</span><span class="expanded">{hide}</span></summary>\n'
+    )
+
+
+def depart_hidden_cell(translator: HTML5Translator, node: HideCodeCellNode) -> None:
+    """Close a folded cell."""
+    translator.body.append("</details>\n")
+
+
 def allow_links_to_targets(app: Sphinx, doctree: nodes.document) -> None:
     """Let `page.md#name` lead to the target `(name)=` of that page, as it does to a heading."""
     slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
@@ -80,7 +107,9 @@ def allow_links_to_targets(app: Sphinx, doctree: nodes.document) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect to Sphinx."""
+    app.setup_extension("myst_nb")
+    app.add_node(HideCodeCellNode, override=True, html=(visit_hidden_cell, depart_hidden_cell))
     app.connect("doctree-read", allow_links_to_targets)
     app.connect("doctree-resolved", size_images)
-    app.connect("html-page-context", drop_unused_assets, priority=950)
+    app.connect("html-page-context", choose_assets, priority=950)
     app.connect("build-finished", write_front_page, priority=900)  # after the theme's own
