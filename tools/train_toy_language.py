@@ -46,11 +46,15 @@ def untrained(seed: int) -> tuple[BiLM, np.random.Generator]:
 
 def sense_scores(model: BiLM, corpus: ToyCorpus) -> dict[str, Any]:
     """Nearest-centroid score by test and layer, with all the labels and with few."""
+    known = senses.target_vectors(model, corpus.labelled)
+    asked = {test: senses.target_vectors(model, getattr(corpus, test)) for test in TESTS}
     return {
         number: {
             test: [
                 round(score, 4)
-                for score in senses.nearest_centroid_scores(model, labels, getattr(corpus, test))
+                for score in senses.nearest_centroid_scores(
+                    known[: len(labels)], labels, asked[test], getattr(corpus, test)
+                )
             ]
             for test in TESTS
         }

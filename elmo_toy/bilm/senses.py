@@ -31,17 +31,24 @@ def target_vectors(model: BiLM, sentences: Sequence[Sentence], batch_size: int =
 
 
 def nearest_centroid_scores(
-    model: BiLM, labelled: Sequence[Sentence], test: Sequence[Sentence]
+    known: FloatArray, labelled: Sequence[Sentence], asked: FloatArray, test: Sequence[Sentence]
 ) -> list[float]:
     """Share of test sentences whose noun lies nearer to the mean vector of its own sense.
 
-    One score a layer, token layer first. The means are taken over ``labelled``, for each noun
-    alone. Where both means are equally near (always so in the token layer, whose vector is the same
-    in every sentence), half a hit is counted: 0.5 is chance.
+    The means are taken over the labelled sentences of the same noun. Where both are equally near
+    (always so in the token layer, whose vector is the same in every sentence), half a hit is
+    counted: 0.5 is chance.
+
+    Parameters
+    ----------
+    known, asked : (sentences, layers, dim), `target_vectors` of ``labelled`` and of ``test``
+
+    Returns
+    -------
+    One score a layer, token layer first.
 
     Book: chapter 1, "Layer by layer".
     """
-    known, asked = target_vectors(model, labelled), target_vectors(model, test)
     hits = np.zeros(known.shape[1])
     for noun, senses in SENSES.items():
         centroids = np.stack(

@@ -317,3 +317,14 @@ def test_a_lookup_model_needs_its_own_vocabulary(make_model: MakeModel, tmp_path
     shutil.copytree(tmp_path / "model", other)
     edit(other, lambda options: options.update(n_tokens_vocab=9))
     refuses(other, r"'embedding': expected shape \(9, 3\).*found \(7, 3\)")
+
+
+def test_a_vocabulary_of_another_size_than_the_lookup_table_is_named(
+    make_model: MakeModel, tmp_path: Path
+) -> None:
+    write_checkpoint(make_model(), tmp_path / "model")
+    with (tmp_path / "model" / "vocabulary.txt").open("a", encoding="utf-8") as file:
+        file.write("more\n")
+    replace(tmp_path / "model", "softmax/W", np.zeros((8, 3)), "lm_head.hdf5")
+    replace(tmp_path / "model", "softmax/b", np.zeros(8), "lm_head.hdf5")
+    refuses(tmp_path / "model", r"options\.json: vocabulary: expected the encoder's 7 words, got 8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elmo_toy.bilm import senses
 from elmo_toy.bilm.lstm import LSTMOptions
 from elmo_toy.bilm.model import BiLM, Options
 from elmo_toy.bilm.senses import naive_bayes_score, nearest_centroid_scores, target_vectors
@@ -35,20 +34,22 @@ def test_target_vectors_are_those_of_the_noun(untrained: BiLM, corpus: ToyCorpus
 
 def test_the_token_layer_is_exactly_at_chance(untrained: BiLM, corpus: ToyCorpus) -> None:
     """Its vector is the same in every sentence, so every comparison is a tie."""
-    assert nearest_centroid_scores(untrained, corpus.labelled, corpus.test)[0] == 0.5
+    known, asked = (target_vectors(untrained, part) for part in (corpus.labelled, corpus.test))
+    assert nearest_centroid_scores(known, corpus.labelled, asked, corpus.test)[0] == 0.5
 
 
-def test_vectors_that_show_the_sense_score_one_and_swapped_ones_zero(
-    untrained: BiLM, corpus: ToyCorpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def shown(_: BiLM, sentences: tuple[Sentence, ...]) -> np.ndarray:
-        numbers = [SENSES[sentence.noun].index(sentence.sense) for sentence in sentences]
-        plain = np.array(numbers, dtype=float)
-        swapped = plain if sentences is corpus.labelled else 1 - plain
-        return np.stack([plain, swapped], axis=1)[:, :, None]
+def test_vectors_that_show_the_sense_score_one_and_swapped_ones_zero(corpus: ToyCorpus) -> None:
+    def shown(sentences: tuple[Sentence, ...]) -> np.ndarray:
+        return np.array([SENSES[s.noun].index(s.sense) for s in sentences], dtype=float)
 
-    monkeypatch.setattr(senses, "target_vectors", shown)
-    assert nearest_centroid_scores(untrained, corpus.labelled, corpus.test) == [1.0, 0.0]
+    known, asked = shown(corpus.labelled), shown(corpus.test)
+    scores = nearest_centroid_scores(
+        np.stack([known, known], axis=1)[:, :, None],
+        corpus.labelled,
+        np.stack([asked, 1 - asked], axis=1)[:, :, None],
+        corpus.test,
+    )
+    assert scores == [1.0, 0.0]
 
 
 def test_naive_bayes_knows_what_it_counted_and_no_more(corpus: ToyCorpus) -> None:
