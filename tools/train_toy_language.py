@@ -32,16 +32,16 @@ from elmo_toy.toy_language import ToyCorpus, make_corpus, vocabulary
 NAME = "toy-language"
 CORPUS_SEED = 0
 SIZES = LSTMOptions(dim=64, projection_dim=32)
+OPTIONS = Options(LookupOptions(len(vocabulary())), SIZES)
 LEARNING_RATE, BATCH_SIZE, CLIP_NORM = 0.01, 64, 10.0
 TESTS = ("test", "new_cues", "two_cues")
 FEW = 10
 
 
-def untrained(seed: int) -> tuple[BiLM, np.random.Generator]:
+def untrained(seed: int, options: Options = OPTIONS) -> tuple[BiLM, np.random.Generator]:
     """The model that a seed starts from, and the generator that goes on shuffling."""
-    words = vocabulary()
     rng = np.random.default_rng(seed)
-    return BiLM.initialise(Options(LookupOptions(len(words)), SIZES), rng, words), rng
+    return BiLM.initialise(options, rng, vocabulary()), rng
 
 
 def sense_scores(model: BiLM, corpus: ToyCorpus) -> dict[str, Any]:
@@ -79,9 +79,11 @@ def losses(loss: Loss) -> dict[str, float]:
     return {"forward": round(forward, 3), "backward": round(backward, 3)}
 
 
-def train_seed(seed: int, corpus: ToyCorpus, tokens: int) -> tuple[BiLM, dict[str, Any]]:
+def train_seed(
+    seed: int, corpus: ToyCorpus, tokens: int, options: Options = OPTIONS
+) -> tuple[BiLM, dict[str, Any]]:
     """Train and measure one seed."""
-    start, rng = untrained(seed)
+    start, rng = untrained(seed, options)
     run = training.train(
         start,
         training.Corpus(start, [sentence.tokens for sentence in corpus.train]),

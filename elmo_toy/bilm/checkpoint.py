@@ -103,8 +103,15 @@ def write_checkpoint(model: BiLM, folder: Path | str) -> None:
     ------
     FileExistsError
         If the folder exists.
+    ValueError
+        If the model is one that the layout cannot describe: joined directions, another shift.
     """
     folder = Path(folder)
+    if model.options.lstm.joined or model.options.shift != 1:
+        raise ValueError(
+            "model: expected separate directions and shift 1 (the released layout "
+            f"knows no others), got {model.options}"
+        )
     if folder.exists():
         raise FileExistsError(f"folder: expected a new one, {folder} exists")
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
@@ -153,54 +160,76 @@ def _read_datasets(path: Path, shapes: Shapes, dtype: npt.DTypeLike) -> dict[str
     """Read exactly the given datasets, each of the given shape, floating-point and finite."""
     if not path.is_file():
         raise CheckpointError(f"{path.name}: expected a file at {path}, found none")
-    found: dict[str, FloatArray] = {}
     try:
         with h5py.File(path, "r") as file:
             names: list[str] = []
             file.visititems(
                 lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None
             )
-            for name in sorted(shapes.keys() - set(names)):
-                raise CheckpointError(
-                    f"{path.name}: dataset {name!r}: expected shape "
-                    f"{shapes[name]}, found no such dataset"
-                )
             for name in sorted(set(names) - shapes.keys()):
                 raise CheckpointError(
                     f"{path.name}: dataset {name!r}: expected none of that name "
                     f"by the options, found shape {file[name].shape}"
                 )
+            found: dict[str, FloatArray] = {}
             for name, shape in shapes.items():
-                dataset = file[name]
-                if dataset.shape != shape:
+                place = f"{path.name}: dataset {name!r}"
+                if name not in names:
                     raise CheckpointError(
-                        f"{path.name}: dataset {name!r}: expected shape {shape} "
-                        f"by the options, found {dataset.shape}"
+                        f"{place}: expected shape {shape} by the options, found no such dataset"
                     )
-                if dataset.dtype.kind != "f":
-                    raise CheckpointError(
-                        f"{path.name}: dataset {name!r}: expected floating-point "
-                        f"numbers, found {dataset.dtype}"
-                    )
-                found[name] = dataset[()].astype(dtype)
-    except (OSError, RuntimeError, KeyError) as error:
+                found[name] = _read_dataset(file[name], shape, place, dtype)
+            return found
+    except _DAMAGE as error:
         raise CheckpointError(
             f"{path.name}: expected a readable HDF5 file, found a damaged one ({error})"
         ) from error
-    for name, value in found.items():
-        bad = int((~np.isfinite(value)).sum())
-        if bad:
-            raise CheckpointError(
-                f"{path.name}: dataset {name!r}: expected finite numbers, "
-                f"found {bad} of {value.size} that are NaN or infinite"
-            )
-    return found
+
+
+_DAMAGE = (OSError, RuntimeError, KeyError, TypeError)
+"""What h5py raises on files that are cut or changed."""
+
+
+def _read_dataset(
+    dataset: h5py.Dataset, shape: tuple[int, ...], place: str, dtype: npt.DTypeLike
+) -> FloatArray:
+    if dataset.shape != shape:
+        raise CheckpointError(
+            f"{place}: expected shape {shape} by the options, found {dataset.shape}"
+        )
+    if dataset.dtype.kind != "f":
+        raise CheckpointError(f"{place}: expected floating-point numbers, found {dataset.dtype}")
+    try:
+        stored = dataset[()]
+    except _DAMAGE as error:
+        raise CheckpointError(
+            f"{place}: expected {shape} readable numbers, found damage ({error})"
+        ) from error
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is counted
+        value: FloatArray = stored.astype(dtype)
+    bad = int((~np.isfinite(value)).sum())
+    if bad:
+        raise CheckpointError(
+            f"{place}: expected finite {value.dtype} numbers, "
+            f"found {bad} of {value.size} that are NaN or infinite"
+        )
+    return value
 
 
 def _write_datasets(path: Path, values: dict[str, FloatArray]) -> None:
-    with h5py.File(path, "w", libver=("earliest", "v110")) as file:
+    """Write with checksums on numbers and headers: a changed byte is an error, not other vectors.
+
+    Any HDF5 from version 1.10 reads it. The released files have no checksums.
+    """
+    with h5py.File(path, "w", libver=("v110", "v110")) as file:
         for name, value in values.items():
-            file.create_dataset(name, data=value.astype(np.float32), track_times=False)
+            file.create_dataset(
+                name,
+                data=value.astype(np.float32),
+                chunks=value.shape,
+                fletcher32=True,
+                track_times=False,
+            )
 
 
 # options.json

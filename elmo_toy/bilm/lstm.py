@@ -28,6 +28,10 @@ class LSTMOptions:
 
     ``dim`` units a direction and layer, projected to ``projection_dim``. The released model:
     4096 units projected to 512, two layers, both clips 3, with skip connections.
+
+    ``joined`` is ours, to show why the original keeps the directions apart: every layer above the
+    first then reads both directions of the layer below it, and so, through the other direction,
+    the word that it is to predict.
     """
 
     dim: int
@@ -36,6 +40,7 @@ class LSTMOptions:
     cell_clip: float = 3.0
     proj_clip: float = 3.0
     use_skip_connections: bool = True
+    joined: bool = False
 
     def __post_init__(self) -> None:
         """Refuse impossible sizes."""
@@ -50,7 +55,7 @@ class LSTMOptions:
 class LayerWeights(NamedTuple):
     """One layer, both directions (axis 0); columns of gates in the released order i, j, f, o."""
 
-    kernel: FloatArray  # (2, projection_dim + projection_dim, 4 * dim); rows [input; recurrent]
+    kernel: FloatArray  # (2, input_dim + projection_dim, 4 * dim); rows [input; recurrent]
     bias: FloatArray  # (2, 4 * dim), without FORGET_BIAS
     projection: FloatArray  # (2, dim, projection_dim)
 
@@ -68,7 +73,8 @@ def parameter_shapes(options: LSTMOptions) -> Shapes:
     dim, projection_dim = options.dim, options.projection_dim
     shapes: Shapes = {}
     for layer in range(options.n_layers):
-        shapes[f"Cell{layer}/W_0"] = (2, 2 * projection_dim, 4 * dim)
+        input_dim = 2 * projection_dim if layer > 0 and options.joined else projection_dim
+        shapes[f"Cell{layer}/W_0"] = (2, input_dim + projection_dim, 4 * dim)
         shapes[f"Cell{layer}/B"] = (2, 4 * dim)
         shapes[f"Cell{layer}/W_P_0"] = (2, dim, projection_dim)
     return shapes
@@ -154,20 +160,21 @@ class ReadingOrder:
 class LayerTrace(NamedTuple):
     """What the backward pass needs of one layer's forward pass, in reading order."""
 
-    read: FloatArray  # (2, steps + 1, batch, 2 * projection_dim): [input; state before] of a step
+    input_dim: int
+    read: FloatArray  # (2, steps + 1, batch, input_dim + projection_dim): [input; state before]
     gates: FloatArray  # (4, 2, steps, batch, dim): candidate, i, f, o, after their functions
     cells: FloatArray  # (2, steps + 1, batch, dim), clipped; the initial state first
     squashed: FloatArray  # (2, steps, batch, dim): tanh(cell)
 
     @property
     def inputs(self) -> FloatArray:
-        """Of each step: (2, steps, batch, projection_dim)."""
-        return self.read[:, :-1, :, : self.read.shape[3] // 2]
+        """Of each step: (2, steps, batch, input_dim)."""
+        return self.read[:, :-1, :, : self.input_dim]
 
     @property
     def states(self) -> FloatArray:
         """The h, clipped, the initial state first: (2, steps + 1, batch, projection_dim)."""
-        return self.read[:, :, :, self.read.shape[3] // 2 :]
+        return self.read[:, :, :, self.input_dim :]
 
 
 def layer_forward(
@@ -185,7 +192,7 @@ def layer_forward(
 
     Parameters
     ----------
-    inputs : (2, steps, batch, projection_dim), in reading order
+    inputs : (2, steps, batch, input_dim), in reading order
     weights : LayerWeights
     active : for each step, how many rows (the first ones) read at it
     cells, states : (2, batch, dim) and (2, batch, projection_dim), to start from
@@ -198,7 +205,7 @@ def layer_forward(
     Source: allenai/bilm-tf, ``model.py``; TensorFlow's ``LSTMCell``.
     Book: chapter 2, "One LSTM step by hand".
     """
-    _, steps, batch, width = inputs.shape
+    _, steps, batch, input_dim = inputs.shape
     dim, dtype = options.dim, inputs.dtype
     # sigmoid(x) = tanh(x / 2) / 2 + 1 / 2, so that one call of tanh serves all four gates.
     half = np.array([1.0, 0.5, 0.5, 0.5], dtype=dtype)[:, None, None, None]
@@ -208,7 +215,8 @@ def layer_forward(
     bias *= half
 
     trace = LayerTrace(
-        read=np.zeros((2, steps + 1, batch, 2 * width), dtype=dtype),
+        input_dim=input_dim,
+        read=np.zeros((2, steps + 1, batch, input_dim + options.projection_dim), dtype=dtype),
         gates=np.empty((4, 2, steps, batch, dim), dtype=dtype),
         cells=np.zeros((2, steps + 1, batch, dim), dtype=dtype),
         squashed=np.empty((2, steps, batch, dim), dtype=dtype),
@@ -254,29 +262,29 @@ def layer_gradients(
 
     Returns
     -------
-    The derivatives with respect to the inputs (2, steps, batch, projection_dim) and the weights.
+    The derivatives with respect to the inputs (2, steps, batch, input_dim) and the weights.
 
     Book: chapter 2, "One LSTM step by hand".
     """
-    _, steps, batch, width = upstream.shape
-    dim, dtype = options.dim, upstream.dtype
+    _, steps, batch, _ = upstream.shape
+    dim, input_dim, dtype = options.dim, trace.input_dim, upstream.dtype
     kernel_back = np.ascontiguousarray(gates_first(weights.kernel, dim).swapaxes(2, 3))
     projection_back = np.ascontiguousarray(weights.projection.swapaxes(1, 2))
     cells_were_clipped = bool((np.abs(trace.cells) >= options.cell_clip).any())
     states_were_clipped = bool((np.abs(trace.states) >= options.proj_clip).any())
 
-    dkernel = np.zeros((4, 2, 2 * width, dim), dtype=dtype)
+    dkernel = np.zeros((4, 2, trace.read.shape[3], dim), dtype=dtype)
     dbias = np.zeros((4, 2, 1, dim), dtype=dtype)
     dprojection = np.zeros_like(weights.projection)
-    dinputs = np.zeros_like(upstream)
-    dread = np.zeros((2, batch, 2 * width), dtype=dtype)  # of the step after
+    dinputs = np.zeros((2, steps, batch, input_dim), dtype=dtype)
+    dread = np.zeros((2, batch, trace.read.shape[3]), dtype=dtype)  # of the step after
     dcell = np.zeros((2, batch, dim), dtype=dtype)  # of the step after, through the forget gate
     for t in reversed(range(steps)):
         n = active[t]
         gates, tanh_c = trace.gates[:, :, t, :n], trace.squashed[:, t, :n]
         candidate, i, f, o = gates
 
-        dh = upstream[:, t, :n] + dread[:, :n, width:]
+        dh = upstream[:, t, :n] + dread[:, :n, input_dim:]
         if states_were_clipped:
             dh *= np.abs(trace.states[:, t + 1, :n]) < options.proj_clip
         dprojection += (o * tanh_c).swapaxes(1, 2) @ dh
@@ -303,7 +311,7 @@ def layer_gradients(
         dkernel += trace.read[:, t, :n].swapaxes(1, 2) @ dgates
         dbias += dgates.sum(axis=2, keepdims=True)
         np.sum(dgates @ kernel_back, axis=0, out=dread[:, :n])
-        dinputs[:, t, :n] = dread[:, :n, :width]
+        dinputs[:, t, :n] = dread[:, :n, :input_dim]
     return dinputs, LayerWeights(gates_last(dkernel), gates_last(dbias)[:, 0], dprojection)
 
 
@@ -342,7 +350,7 @@ def stack_forward(
     state: State,
     options: LSTMOptions,
 ) -> tuple[StackTrace, State]:
-    """Run all layers, each reading the layer below it in the same direction.
+    """Run all layers, each reading the layer below it in the same direction (or ``joined``).
 
     With ``use_skip_connections`` the output of every layer but the first is ``h + input``. The
     residual goes up, never into the recurrent state, which therefore stays within +-proj_clip.
@@ -365,8 +373,9 @@ def stack_forward(
     final_cells, final_states = np.empty_like(state.cells), np.empty_like(state.states)
     columns = np.arange(len(order.rows))
     for layer, layer_weights in enumerate(weights):
+        below = x
         trace = layer_forward(
-            x,
+            join(below, order) if layer > 0 and options.joined else below,
             layer_weights,
             order.active,
             state.cells[layer][:, order.rows],
@@ -377,7 +386,7 @@ def stack_forward(
         final_states[layer][:, order.rows] = trace.states[:, order.lengths, columns]
         x = trace.states[:, 1:]
         if layer > 0 and options.use_skip_connections:
-            x = x + trace.inputs
+            x = x + below
         traces.append(trace)
         outputs.append(x)
     return StackTrace(traces, outputs), State(final_cells, final_states)
@@ -402,5 +411,21 @@ def stack_gradients(
             upstream, trace.layers[layer], weights[layer], order.active, options
         )
         gradients.insert(0, layer_gradient)
+        if layer > 0 and options.joined:
+            dinputs = join_gradient(dinputs, order)
         upstream = dinputs + upstream if layer > 0 and options.use_skip_connections else dinputs
     return upstream, gradients
+
+
+def join(read: FloatArray, order: ReadingOrder) -> FloatArray:
+    """Give both directions ``[forward; backward]`` of each token: (2, steps, batch, 2 * dim)."""
+    tokens = order.unread(read)
+    joined: FloatArray = order.read(tokens.reshape(*tokens.shape[:2], -1))
+    return joined
+
+
+def join_gradient(upstream: FloatArray, order: ReadingOrder) -> FloatArray:
+    """Carry a derivative back through `join`: (2, steps, batch, dim)."""
+    dtokens = order.unread(upstream).sum(axis=2)
+    halves = np.split(dtokens, 2, axis=2)
+    return np.stack([order.read(half)[direction] for direction, half in enumerate(halves)])

@@ -23,10 +23,20 @@ HEAD_CHUNK = 512
 
 @dataclass(frozen=True)
 class Options:
-    """Sizes of a model: its token encoder and its LSTM stacks."""
+    """Sizes of a model: its token encoder and its LSTM stacks.
+
+    ``shift`` is ours, to show what goes wrong without it: with 0 a state is asked for the very
+    token that it has read last.
+    """
 
     encoder: EncoderOptions
     lstm: LSTMOptions
+    shift: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a shift that means nothing."""
+        if self.shift not in (0, 1):
+            raise ValueError(f"shift: expected 0 or 1, got {self.shift}")
 
 
 def parameter_shapes(options: Options, n_words: int | None) -> Shapes:
@@ -330,7 +340,8 @@ class BiLM:
         batch = Batch.from_ids(self.ids([sentence]))
         reading = self._read(batch, self._zero_state(batch))
         top = reading.order.unread(reading.trace.outputs[-1])[0]
-        states = np.stack([top[:-2, 0], top[2:, 1]])
+        end, shift = len(top) - 1, self.options.shift
+        states = np.stack([top[1 - shift : end - shift, 0], top[1 + shift : end + shift, 1]])
         scores = states @ self.parameters["softmax/W"].T + self.parameters["softmax/b"]
         scores = np.exp(scores - scores.max(axis=2, keepdims=True))
         probabilities: FloatArray = scores / scores.sum(axis=2, keepdims=True)
@@ -385,22 +396,23 @@ class BiLM:
                 f"got {targets.shape}"
             )
         read_targets = order.read(targets)
-        predicts = np.arange(1, top.shape[1])[:, None] < order.lengths  # (steps - 1, batch)
-        next_targets = read_targets[:, 1:][:, predicts] - text.SHIFT
+        shift, steps = self.options.shift, top.shape[1]
+        predicts = np.arange(shift, steps)[:, None] < order.lengths  # (steps - shift, batch)
+        next_targets = read_targets[:, shift:][:, predicts] - text.SHIFT
         if next_targets.size == 0 or next_targets.min() < 0:
             raise ValueError(
                 "targets: expected a word id (line + 1) wherever a token is, and at "
                 "least two tokens in some row (the boundary symbols)"
             )
         head = head_loss(
-            top[:, :-1][:, predicts],
+            top[:, : steps - shift][:, predicts],
             next_targets,
             self.parameters["softmax/W"],
             self.parameters["softmax/b"],
             gradients=gradients,
         )
         upstream = np.zeros_like(top)
-        upstream[:, :-1][:, predicts] = head.dstates
+        upstream[:, : steps - shift][:, predicts] = head.dstates
         forward, backward = head.losses.tolist()
         return Loss(forward, backward, next_targets.shape[1]), head, upstream
 

@@ -38,13 +38,14 @@ def make_model() -> MakeModel:
         activation: str = "relu",
         n_highway: int = 2,
         scale: float = 3.0,
+        shift: int = 1,
         head: bool = True,
         **lstm: Any,
     ) -> BiLM:
         encoder: EncoderOptions = LookupOptions(len(WORDS))
         if characters:
             encoder = CharacterOptions(2, filters, n_highway, 8, activation)
-        options = Options(encoder, LSTMOptions(**{"dim": 4, "projection_dim": 3, **lstm}))
+        options = Options(encoder, LSTMOptions(**{"dim": 4, "projection_dim": 3, **lstm}), shift)
         rng = np.random.default_rng(seed)
         model = BiLM.initialise(options, rng, Vocabulary(WORDS), dtype)
         parameters = dict(model.parameters)
@@ -70,28 +71,33 @@ def plain_stack() -> PlainStack:
 
     def run(vectors: FloatArray, model: BiLM) -> list[FloatArray]:
         sizes = model.options.lstm
-        by_layer: list[list[FloatArray]] = [[] for _ in range(sizes.n_layers)]
-        for direction in range(2):
-            x = list(vectors if direction == 0 else vectors[::-1])
-            for layer in range(sizes.n_layers):
+        below = [vectors, vectors]  # by direction, in the order of the sentence
+        layers = []
+        for layer in range(sizes.n_layers):
+            above = []
+            for direction in range(2):
+                joined = layer > 0 and sizes.joined
+                inputs = np.concatenate(below, axis=1) if joined else below[direction]
                 kernel, bias, projection = (
                     model.parameters[f"Cell{layer}/{name}"][direction]
                     for name in ("W_0", "B", "W_P_0")
                 )
                 c, h = np.zeros(sizes.dim), np.zeros(sizes.projection_dim)
-                states = []
-                for token in x:
-                    i, j, f, o = np.split(np.concatenate([token, h]) @ kernel + bias, 4)
+                states = np.zeros((len(vectors), sizes.projection_dim))
+                places = range(len(vectors))
+                for place in places if direction == 0 else reversed(places):
+                    gates = np.concatenate([inputs[place], h]) @ kernel + bias
+                    i, j, f, o = np.split(gates, 4)
                     c = sigmoid(f + 1.0) * c + sigmoid(i) * np.tanh(j)
                     c = np.clip(c, -sizes.cell_clip, sizes.cell_clip)
                     h = (sigmoid(o) * np.tanh(c)) @ projection
                     h = np.clip(h, -sizes.proj_clip, sizes.proj_clip)
-                    states.append(h)
-                if layer > 0 and sizes.use_skip_connections:
-                    states = [state + token for state, token in zip(states, x, strict=True)]
-                x = states
-                by_layer[layer].append(np.array(x if direction == 0 else x[::-1]))
-        return [np.concatenate(halves, axis=1) for halves in by_layer]
+                    states[place] = h
+                residual = layer > 0 and sizes.use_skip_connections
+                above.append(states + below[direction] if residual else states)
+            below = above
+            layers.append(np.concatenate(above, axis=1))
+        return layers
 
     return run
 

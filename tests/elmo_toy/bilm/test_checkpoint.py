@@ -159,6 +159,14 @@ def test_an_existing_folder_is_left_alone(model: BiLM, tmp_path: Path) -> None:
     assert not list((tmp_path / "model").iterdir())
 
 
+@pytest.mark.parametrize("setting", [{"joined": True}, {"shift": 0}], ids=str)
+def test_what_the_layout_cannot_describe_is_not_written(
+    make_model: MakeModel, tmp_path: Path, setting: dict[str, object]
+) -> None:
+    with pytest.raises(ValueError, match="model: expected separate directions and shift 1"):
+        write_checkpoint(make_model(**setting), tmp_path / "model")
+
+
 def test_a_failed_write_leaves_nothing(
     model: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +231,35 @@ def test_truncated_files(written: Path, name: str, keep: float) -> None:
     refuses(written, f"{name}: expected a readable HDF5 file, found a damaged one")
 
 
+@pytest.mark.parametrize("name", ["weights.hdf5", "lm_head.hdf5"])
+def test_a_changed_byte_never_gives_other_vectors(written: Path, name: str) -> None:
+    """It is refused, or it lies where nothing is stored."""
+    before = read_checkpoint(written).parameters
+    content = (written / name).read_bytes()
+    refused = 0
+    for place in np.random.default_rng(0).integers(0, len(content), 150).tolist():
+        changed = bytearray(content)
+        changed[place] ^= 0x5A
+        (written / name).write_bytes(changed)
+        try:
+            after = read_checkpoint(written).parameters
+        except CheckpointError:
+            refused += 1
+        else:
+            assert all(np.array_equal(after[key], before[key]) for key in before)
+    assert refused > 50
+
+
+def test_damaged_numbers_are_named_with_their_dataset(written: Path) -> None:
+    with h5py.File(written / "lm_head.hdf5") as file:
+        stored = file["softmax/W"][()].tobytes()
+    content = (written / "lm_head.hdf5").read_bytes()
+    place = content.index(stored)
+    changed = content[:place] + bytes([stored[0] ^ 1]) + content[place + 1 :]
+    (written / "lm_head.hdf5").write_bytes(changed)
+    refuses(written, r"dataset 'softmax/W': expected \(7, 3\) readable numbers, found damage")
+
+
 def test_a_pickle_is_not_read(written: Path) -> None:
     (written / "weights.hdf5").write_bytes(pickle.dumps({"char_embed": 1}))
     refuses(written, r"weights\.hdf5: expected a readable HDF5 file, found a damaged one")
@@ -238,11 +275,12 @@ def replace(folder: Path, name: str, value: Any, file: str = "weights.hdf5") -> 
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (None, r"expected shape \(6, 16\), found no such dataset"),
+        (None, r"expected shape \(6, 16\) by the options, found no such dataset"),
         (np.zeros((16, 6)), r"expected shape \(6, 16\) by the options, found \(16, 6\)"),
         (np.zeros((6, 16), dtype=int), "expected floating-point numbers, found int64"),
-        (np.full((6, 16), np.nan), "expected finite numbers, found 96 of 96"),
-        (np.full((6, 16), np.inf), "expected finite numbers, found 96 of 96"),
+        (np.full((6, 16), np.nan), "expected finite float32 numbers, found 96 of 96"),
+        (np.full((6, 16), 1e300), "expected finite float32 numbers, found 96 of 96"),
+        (np.full((6, 16), np.inf), "expected finite float32 numbers, found 96 of 96"),
     ],
 )
 def test_a_wrong_dataset_is_named_with_what_was_expected_and_found(

@@ -22,6 +22,8 @@ SETTINGS = [
     {"n_layers": 1},
     {"n_layers": 3, "dim": 5, "projection_dim": 2},
     {"cell_clip": 0.4},
+    {"joined": True, "n_layers": 3},
+    {"joined": True, "use_skip_connections": False},
     {"proj_clip": 0.3},
     {"cell_clip": 0.5, "proj_clip": 0.2, "n_layers": 3},
 ]

@@ -34,6 +34,9 @@ GRADIENT_SETTINGS = [
     {"use_skip_connections": False, "n_layers": 1},
     {"n_layers": 3, "dim": 2, "projection_dim": 2},
     {"cell_clip": 0.4},
+    {"joined": True, "n_layers": 3},
+    {"joined": True, "use_skip_connections": False},
+    {"shift": 0},
     {"proj_clip": 0.3},
     {"characters": True},
     {"characters": True, "activation": "tanh", "n_highway": 1, "filters": ((2, 4), (8, 1))},
@@ -115,6 +118,34 @@ def test_loss_is_the_mean_log_probability_of_the_neighbour(
     assert loss.predictions == len(expected[0]) == sum(len(s) + 1 for s in SENTENCES)
     assert loss.mean == pytest.approx((loss.forward + loss.backward) / 2)
     assert loss.perplexity == pytest.approx(np.prod(loss.perplexities) ** 0.5)
+
+
+@pytest.mark.parametrize("setting", [{"joined": True}, {"shift": 0}], ids=str)
+def test_joined_directions_and_no_shift_do_see_the_answer(
+    make_model: MakeModel, setting: dict[str, object]
+) -> None:
+    """The two ways to do it wrong: forward, each prediction depends on the word predicted."""
+    model = make_model(**setting)
+    before = model.predictions(["the", "river", "bank"])
+    after = model.predictions(["the", "river", "flooded"])
+    assert not np.allclose(before[0, 2], after[0, 2])
+    before = model.predictions(["bank", "river", "the"])
+    after = model.predictions(["flooded", "river", "the"])
+    assert not np.allclose(before[1, 0], after[1, 0])
+
+
+def test_without_the_shift_every_token_is_predicted_by_its_own_state(
+    make_model: MakeModel, plain_stack: PlainStack
+) -> None:
+    model = make_model(shift=0)
+    assert model.vocabulary is not None
+    ids = model.vocabulary.ids(text.add_boundaries(["the", "bank"]))
+    top = plain_stack(model.parameters["embedding"][ids], model)[-1]
+    scores = top[:, :3] @ model.parameters["softmax/W"].T + model.parameters["softmax/b"]
+    logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    loss = model.loss(*examples(model, [["the", "bank"]]))
+    assert loss.predictions == 4
+    assert loss.forward == pytest.approx(-logs[np.arange(4), ids].mean(), abs=1e-12)
 
 
 @given(st.lists(words, min_size=1, max_size=6), st.data())
