@@ -81,7 +81,7 @@ def parameter_shapes(options: LSTMOptions) -> Shapes:
 
 
 def initial_parameters(options: LSTMOptions, rng: np.random.Generator) -> dict[str, FloatArray]:
-    """Draw the parameters as the original does: Glorot's uniform range, zero biases."""
+    """Draw the parameters: uniform in the range of Glorot and Bengio (2010), zero biases."""
     parameters: dict[str, FloatArray] = {}
     for name, shape in parameter_shapes(options).items():
         if len(shape) == 2:

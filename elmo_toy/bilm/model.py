@@ -171,7 +171,8 @@ class BiLM:
     Raises
     ------
     ValueError
-        If a parameter is missing, left over, or of another shape than the options say.
+        If a parameter is missing, left over, or of another shape than the options say; if they
+        are not all float32 or all float64.
 
     Examples
     --------
@@ -204,6 +205,11 @@ class BiLM:
                 raise ValueError(
                     f"parameters[{name!r}]: expected {expected.get(name, 'nothing')}, got {shape}"
                 )
+        dtypes = {value.dtype.name for value in parameters.values()}
+        if not dtypes < {"float32", "float64"}:
+            raise ValueError(
+                f"parameters: expected all float32 or all float64, got {', '.join(sorted(dtypes))}"
+            )
         self.options = options
         self.parameters = {name: parameters[name] for name in expected}
         self.vocabulary = vocabulary
@@ -216,7 +222,7 @@ class BiLM:
         vocabulary: Vocabulary | None = None,
         dtype: npt.DTypeLike = np.float32,
     ) -> "BiLM":
-        """Draw an untrained model, with the original's initial distributions."""
+        """Draw an untrained model: see `initial_parameters` of `token_encoder` and of `lstm`."""
         width = options.lstm.projection_dim
         parameters = token_encoder.initial_parameters(options.encoder, width, rng)
         parameters |= lstm.initial_parameters(options.lstm, rng)

@@ -108,7 +108,7 @@ def parameter_shapes(options: EncoderOptions, projection_dim: int) -> Shapes:
 def initial_parameters(
     options: EncoderOptions, projection_dim: int, rng: np.random.Generator
 ) -> dict[str, FloatArray]:
-    """Draw the parameters as the original does: every matrix keeps the scale of what it reads.
+    """Draw the parameters: normal, with the variance that keeps the scale of what is read.
 
     The gate of a highway layer starts nearly shut (bias -2), so that it passes its input on.
     """

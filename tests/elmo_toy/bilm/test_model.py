@@ -315,6 +315,9 @@ def test_parameters_that_contradict_the_options_are_named(make_model: MakeModel)
     ):
         with pytest.raises(ValueError, match=message):
             BiLM(model.options, model.parameters | change, model.vocabulary)
+    mixed = model.parameters | {"Cell1/B": np.zeros((2, 16), dtype=np.float32)}
+    with pytest.raises(ValueError, match="expected all float32 or all float64, got float32, float"):
+        BiLM(model.options, mixed, model.vocabulary)
     less = {k: v for k, v in model.parameters.items() if k != "Cell0/W_0"}
     with pytest.raises(ValueError, match=r"'Cell0/W_0'\]: expected \(2, 6, 16\), got nothing"):
         BiLM(model.options, less, model.vocabulary)
