@@ -249,6 +249,11 @@ def card(record: dict[str, Any]) -> str:
     """The model card."""
     sources = "\n".join(f"  * `{source.file}`: {source.how()}." for source in SOURCES)
     data, training_record = record["data"], record["training"]
+    stopped = (
+        f"stopped by hand before the planned {training_record['tokens']:,}"
+        if training_record["interrupted"]
+        else "as planned"
+    )
     table = "\n".join(
         f"| {name} | {values['forward']:.1f} | {values['backward']:.1f} |"
         for name, values in (
@@ -271,10 +276,10 @@ not: it is here to be looked into, not to be used.
   {ENCODER.n_highway} highway layer, two directions of {SIZES.n_layers} LSTM layers with {SIZES.dim}
   units projected to {SIZES.projection_dim}, a softmax over {MAX_WORDS:,} words;
   {record["bytes"] / 1e6:.2f} MB of files.
-* **Training**: seed {SEED}, {training_record["seen"]:,} tokens seen (each direction predicts every
-  one), Adam, learning rate {LEARNING_RATE} falling linearly to 0, batches of {BATCH_SIZE}
-  sentences, gradients clipped to norm {CLIP_NORM:g}; {training_record["seconds"]:.0f} s on one core
-  of a machine that did other things too.
+* **Training**: seed {SEED}, {training_record["seen"]:,} tokens seen, {stopped} (each direction
+  predicts every one), Adam, learning rate {LEARNING_RATE} falling linearly to 0, batches of
+  {BATCH_SIZE} sentences, gradients clipped to norm {CLIP_NORM:g}; {training_record["seconds"]:.0f} s
+  on one core of a machine that did other things too.
 * **Perplexity** on {data["test_sentences"]:,} held-out sentences ({data["test_tokens"]:,} tokens,
   of them {data["test_unknown"]:.1%} outside the {MAX_WORDS:,} words and scored as `<UNK>`):
 
