@@ -278,8 +278,8 @@ not: it is here to be looked into, not to be used.
   {record["bytes"] / 1e6:.2f} MB of files.
 * **Training**: seed {SEED}, {training_record["seen"]:,} tokens seen, {stopped} (each direction
   predicts every one), Adam, learning rate {LEARNING_RATE} falling linearly to 0, batches of
-  {BATCH_SIZE} sentences, gradients clipped to norm {CLIP_NORM:g}; {training_record["seconds"]:.0f} s
-  on one core of a machine that did other things too.
+  {BATCH_SIZE} sentences, gradients clipped to norm {CLIP_NORM:g};
+  {training_record["seconds"]:.0f} s on one core of a machine that did other things too.
 * **Perplexity** on {data["test_sentences"]:,} held-out sentences ({data["test_tokens"]:,} tokens,
   of them {data["test_unknown"]:.1%} outside the {MAX_WORDS:,} words and scored as `<UNK>`):
 
