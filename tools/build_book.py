@@ -42,7 +42,8 @@ def files_below(path: Path) -> Iterator[Path]:
         yield path
     elif path.is_dir():
         for child in sorted(path.iterdir()):
-            if child.name not in NO_INPUT and not child.name.startswith("."):
+            generated = child.name in NO_INPUT or (child / FINGERPRINT).exists()
+            if not generated and not child.name.startswith("."):
                 yield from files_below(child)
 
 
@@ -83,19 +84,15 @@ def execution_cache(source: Path) -> Path:
     return current
 
 
-def write_demo_states(source: Path) -> None:
+def write_demo_states(source: Path) -> bool:
     """Run the stand-alone script for the file of states that the book offers beside it."""
     target = source / DEMO_STATES
     target.parent.mkdir(exist_ok=True)
-    subprocess.run(
-        [sys.executable, DEMO, "--json", target],
-        check=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
+    command = [sys.executable, str(DEMO), "--json", str(target)]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
-def set_environment(source: Path) -> None:
+def set_environment(source: Path, scratch: Path) -> None:
     """Set what the build and the notebooks' kernels read from the environment."""
     # this repository's package, whatever is installed
     python_path = os.environ.get("PYTHONPATH")
@@ -103,12 +100,17 @@ def set_environment(source: Path) -> None:
     os.environ["ELMO_EXECUTION_CACHE"] = str(execution_cache(source))
     # one thread: sums in the same order, so the same last digits, on every machine
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # a warning of the kernel's on stderr
+    # a profile of the kernels' own: nobody's start-up files, and no warnings about the debugger or
+    # about the kernel's connection, which stays on this machine
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    os.environ["IPYTHONDIR"] = str(scratch / "ipython")
+    profile = scratch / "ipython" / "profile_default"
+    profile.mkdir(parents=True)
+    (profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
 
 
 def run_jupyter_book(source: Path, site: Path) -> bool:
     """Do what `jupyter-book build -n -W --keep-going --all` does; say whether all went well."""
-    set_environment(source)
     if not sys.stdout.isatty():
         nocolor()
     overrides = {
@@ -146,11 +148,13 @@ def build(source: Path, output: Path) -> int:
     if stamp.is_file() and stamp.read_text() == state:
         print(f"Nothing changed since the last build: {output}")
         return 0
-    if source == ROOT:
-        write_demo_states(source)
+    if source == ROOT and not write_demo_states(source):
+        print(f"{DEMO.name} failed, so the book was not built.", file=sys.stderr)
+        return 1
     output.parent.mkdir(parents=True, exist_ok=True)
     # beside the output, on the same disk: moving it there is then one step
     with tempfile.TemporaryDirectory(prefix=".building-", dir=output.parent) as scratch:
+        set_environment(source, Path(scratch))
         site = Path(scratch) / "html"
         if not run_jupyter_book(source, site):
             print(f"The book was not built; {output} is as it was before.", file=sys.stderr)

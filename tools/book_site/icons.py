@@ -1,8 +1,8 @@
-"""The icons of the theme: a font that holds the ones in use.
+"""The icons of the theme: fonts that hold the ones in use.
 
 The theme's style sheet has a class for each of Font Awesome's 1,900 icons, and its script draws
-them (1.5 MB). The classes work as well without the script, with the font that the theme ships.
-After the pages are written, that font is cut down to the icons that occur in them, and the
+them (1.5 MB). The classes work as well without the script, with the fonts that the theme ships.
+After the pages are written, those fonts are cut down to the icons that occur in them, and the
 classes of the others are removed from the style sheet. Font Awesome Free's icons are CC BY 4.0 and
 its fonts SIL OFL 1.1; the notice stays in the style sheet.
 """
@@ -16,68 +16,79 @@ from pathlib import Path
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 from .data_uri import data_uri
 
-FONT = "fa-solid-900.ttf"
-# .fa-bars:before,.fa-navicon:before{content:"\\f0c9"}
-ICON_RULE = re.compile(r'((?:\.fa-[\w-]+:+before,?)+)\{content:"([^"]*)"\}')
-# --pst-icon-bell:"", the character itself: the icons that style sheets draw
-ICON_LITERAL = re.compile(r'content:"\\([ef]\w{3})"')
-ICON_VARIABLE = re.compile(r'--pst-icon-[\w-]+:"(.)"')
+# file of the theme -> how its style sheet names the font
+FONTS = {
+    "fa-solid-900.ttf": 'font-family:"Font Awesome 6 Free";font-weight:900',
+    "fa-brands-400.ttf": 'font-family:"Font Awesome 6 Brands";font-weight:400',
+}
+# .fa-bars:before,.fa-navicon:before{content:"\f0c9"}
+CLASS_RULE = re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"\\([0-9a-f]+) ?"\}')
+# What style sheets draw: --pst-icon-bell:"", with the character itself, or content:"\f107"
+VARIABLE = re.compile(r'--pst-icon-[\w-]+:"(.)"')
+LITERAL = re.compile(r'content:"\\(f[0-9a-f]{3})"')
 FONT_FACE = re.compile(r"@font-face\{[^}]*\}")
-# FontAwesome's own animations and layouts: spinning, stacking, pulling
-UNUSED = re.compile(r"(?:@keyframes fa-|@-webkit-keyframes fa-)[\w-]+\{(?:[^{}]*\{[^}]*\})*\}")
+# for icons that spin or bounce, which no page has
+ANIMATION = re.compile(r"@(?:-webkit-)?keyframes fa-[\w-]+\{(?:[^{}]*\{[^}]*\})*\}")
 
 
 def cut_down(app: Sphinx, exception: Exception | None) -> None:
-    """Replace fonts and style sheet of the finished site."""
+    """Replace the icons of the finished site."""
     if exception is not None or app.builder.format != "html":
         return
-    site = Path(app.outdir)
-    static = site / "_static"
+    static = Path(app.outdir) / "_static"
     used = set()
-    for page in site.rglob("*.html"):
+    for page in Path(app.outdir).rglob("*.html"):
         used.update(re.findall(r"\bfa-[\w-]+", page.read_text("utf-8")))
-
     style = static / "styles" / "pydata-sphinx-theme.css"
-    css = style.read_text("utf-8")
+    css, characters = keep_used_classes(style.read_text("utf-8"), used)
     book_style = (static / "styles" / "sphinx-book-theme.css").read_text("utf-8")
-    characters = {ord(character) for character in ICON_VARIABLE.findall(css)}
-    characters.update(int(code, 16) for code in ICON_LITERAL.findall(book_style))
-
-    def keep_if_used(rule: re.Match[str]) -> str:
-        selectors, content = rule.groups()
-        if not used & set(re.findall(r"fa-[\w-]+", selectors)):
-            return ""
-        characters.add(int(content.removeprefix("\\"), 16))
-        return rule.group()
-
-    css = ICON_RULE.sub(keep_if_used, css)
-    css = UNUSED.sub("", css)
-    css = FONT_FACE.sub("", css)
-    with tempfile.TemporaryDirectory() as scratch:
-        font = Path(scratch) / "icons.woff"
-        write_font(static / "vendor" / "fontawesome" / "webfonts" / FONT, font, characters)
-        # within the style sheet: an icon that arrives later moves its neighbours
-        css += (
-            '@font-face{font-family:"Font Awesome 6 Free";font-weight:900;font-style:normal;'
-            f"src:url({data_uri(font, 'font/woff')})}}"
-        )
+    characters.update(int(code, 16) for code in LITERAL.findall(book_style))
+    for file, name in FONTS.items():
+        font = small_font(static / "vendor" / "fontawesome" / "webfonts" / file, characters)
+        if font:
+            # within the style sheet: an icon that arrives later moves its neighbours
+            css += f"@font-face{{{name};font-style:normal;src:url({font})}}"
     style.write_text(css, "utf-8")
 
 
-def write_font(source: Path, target: Path, characters: set[int]) -> None:
-    """Write the glyphs of `characters` as a woff file."""
+def keep_used_classes(css: str, used: set[str]) -> tuple[str, set[int]]:
+    """Return `css` without the classes of unused icons, and the characters of the others."""
+    characters = {ord(character) for character in VARIABLE.findall(css)}
+    found = set()
+
+    def keep_if_used(rule: re.Match[str]) -> str:
+        classes = used & set(re.findall(r"fa-[\w-]+", rule.group(1)))
+        found.update(classes)
+        if classes:
+            characters.add(int(rule.group(2), 16))
+        return rule.group() if classes else ""
+
+    css = CLASS_RULE.sub(keep_if_used, css)
+    if not found or not characters:
+        raise ExtensionError("the theme's style sheet names its icons in an unknown way")
+    return FONT_FACE.sub("", ANIMATION.sub("", css)), characters
+
+
+def small_font(source: Path, characters: set[int]) -> str:
+    """Return the glyphs of `characters` that the font has, as an address; empty if none."""
     options = subset.Options()
     options.flavor = "woff"
     options.layout_features = []
     options.drop_tables += ["FFTM"]
-    with TTFont(source) as font:
+    with TTFont(source) as font, tempfile.TemporaryDirectory() as scratch:
+        kept = characters & set(font.getBestCmap())
+        if not kept:
+            return ""
         subsetter = subset.Subsetter(options)
-        subsetter.populate(unicodes=characters)
+        subsetter.populate(unicodes=kept)
         subsetter.subset(font)
+        target = Path(scratch) / "icons.woff"
         subset.save_font(font, target, options)
+        return data_uri(target, "font/woff")
 
 
 def remove_unused_files(app: Sphinx, exception: Exception | None) -> None:

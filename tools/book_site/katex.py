@@ -71,7 +71,8 @@ class Renderer:
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
-            self._process.communicate()
+            with self._process:  # leaving the block closes its input and waits
+                pass
             self._process = None
 
 

@@ -1,0 +1,77 @@
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from book_site.icons import keep_used_classes
+from book_site.katex import CLOSING, OPENING, FormulaError, Renderer
+from sphinx.errors import ExtensionError
+
+
+@pytest.fixture
+def renderer() -> Iterator[Renderer]:
+    renderer = Renderer()
+    yield renderer
+    renderer.close()
+
+
+def test_a_formula_is_drawn_and_carries_mathml(renderer: Renderer) -> None:
+    html = renderer.render(r"\gamma s_j", display=False)
+    assert 'class="katex-html" aria-hidden="true"' in html
+    assert "<math" in html
+    assert "katex-display" not in html
+    assert "katex-display" in renderer.render(r"\gamma s_j", display=True)
+
+
+@pytest.mark.parametrize("formula", [r"\frac{1}{", r"\unknown", "a – b"])
+def test_a_formula_that_latex_would_refuse_is_an_error(renderer: Renderer, formula: str) -> None:
+    with pytest.raises(FormulaError):
+        renderer.render(formula, display=False)
+    assert renderer.render("x", display=False)  # and the next one is set
+
+
+def test_katex_ends_when_its_input_ends(renderer: Renderer) -> None:
+    # as it does when the build is killed: an orphan would hold the build's output open
+    renderer.render("x", display=False)
+    process = renderer._process
+    assert isinstance(process, subprocess.Popen)
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(timeout=10) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "glued"),
+    [(", then", ","), ("’s).", "’s)."), ("'s", "'s"), (" and", ""), ("-th row", "-"), ("sh", "")],
+)
+def test_punctuation_after_a_formula(text: str, glued: str) -> None:
+    found = CLOSING.match(text)
+    assert found is not None
+    assert found.group() == glued
+
+
+def test_punctuation_before_a_formula() -> None:
+    found = OPENING.search("the scale (“")
+    assert found is not None
+    assert found.group() == "(“"
+    assert OPENING.search("the scale ") is None
+
+
+STYLE = r"""
+.fa-bars:before,.fa-navicon:before{content:"\f0c9"}.fa-moon:before{content:"\f186"}
+@font-face{font-family:Icons;src:url(a.woff2)}html{--pst-icon-bell:"!"}
+@keyframes fa-spin{0%{top:0}to{top:1px}}p{margin:0}
+"""
+
+
+def test_style_sheet_keeps_the_icons_in_use() -> None:
+    css, characters = keep_used_classes(STYLE, {"fa-navicon", "fa-solid"})
+    assert characters == {0xF0C9, ord("!")}
+    for kept in ("fa-bars", "--pst-icon-bell", "p{margin:0}"):
+        assert kept in css
+    for gone in ("fa-moon", "font-face", "keyframes"):
+        assert gone not in css
+
+
+def test_style_sheet_of_another_kind_is_an_error() -> None:
+    with pytest.raises(ExtensionError, match="names its icons in an unknown way"):
+        keep_used_classes("p{margin:0}", {"fa-bars"})

@@ -1,0 +1,90 @@
+"""What `make` says on a machine that lacks something: tools/environment.sh and tools/browser.py."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import browser
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+
+
+def run(folder: Path, python: str | None) -> subprocess.CompletedProcess[str]:
+    """Run environment.sh in an empty copy, where python3 is the script `python`, or missing."""
+    (folder / "tools").mkdir()
+    shutil.copy(ROOT / "tools" / "environment.sh", folder / "tools")
+    programs = folder / "programs"
+    programs.mkdir()
+    for name in ("sh", "dirname", "cat", "cksum", "rm", "touch"):
+        program = shutil.which(name)
+        assert program
+        (programs / name).symlink_to(program)
+    if python:
+        (programs / "python3").write_text(f"#!/bin/sh\n{python}\n")
+        (programs / "python3").chmod(0o755)
+    return subprocess.run(
+        ["sh", "tools/environment.sh", "book"],
+        cwd=folder,
+        env={"PATH": str(programs)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+OTHER = '[ "$1" = --version ] && echo "Python {}" || exit 1'
+
+
+@pytest.mark.parametrize(
+    ("python", "found"),
+    [
+        (None, "none"),
+        (OTHER.format("3.10.1"), "Python 3.10.1"),
+        (OTHER.format("3.14.0"), "Python 3.14.0"),
+    ],
+)
+def test_python_missing_too_old_or_too_new(tmp_path: Path, python: str | None, found: str) -> None:
+    done = run(tmp_path, python)
+    assert done.returncode != 0
+    assert done.stderr.startswith(f"Python 3.11, 3.12 or 3.13 is needed; found: {found}.\n")
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_python_without_venv(tmp_path: Path) -> None:
+    done = run(tmp_path, '[ "$1" = -m ] && exit 1 || echo "Python 3.11.2"')
+    assert done.returncode != 0
+    assert "apt-get install python3-venv" in done.stderr
+
+
+def test_browser_named_in_the_environment_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMO_BROWSER", "/somewhere/chrome")
+    assert browser.find_browser() == "/somewhere/chrome"
+
+
+def test_no_browser_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(browser, "find_browser", lambda: None)
+    monkeypatch.setattr("sys.argv", ["browser.py"])
+    assert browser.main() == 1
+    assert "apt-get install chromium" in capsys.readouterr().err
+
+
+def test_ways_to_install_are_tried_until_there_is_a_browser(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+
+    def run_nothing(command: list[str], **_: object) -> None:
+        tried.append(command[-1])
+
+    monkeypatch.setattr(browser.subprocess, "run", run_nothing)
+    monkeypatch.setattr(browser.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(browser.os, "geteuid", lambda: 0, raising=False)
+    monkeypatch.setattr(browser, "find_browser", lambda: "/chrome" if len(tried) == 2 else None)
+    assert browser.install_browser() == "/chrome"
+    assert "apt-get install" in tried[0]
+    assert tried[1] == "chromium"

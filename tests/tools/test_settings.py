@@ -1,0 +1,82 @@
+"""What is said in more than one file is the same in all of them."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import elmo_toy
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+CITATION: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def test_repository_address_is_set_once_and_cited_once() -> None:
+    address = CONFIG["repository"]["url"]
+    assert CITATION["repository-code"] == address
+    files = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    name = address.split("//")[1]
+    found = {
+        file
+        for file in files
+        if (ROOT / file).is_file() and name in (ROOT / file).read_text("utf-8", errors="ignore")
+    }
+    assert found == {"_config.yml", "CITATION.cff"}
+
+
+def test_versions_agree() -> None:
+    version = PROJECT["project"]["version"]
+    assert elmo_toy.__version__ == version
+    assert CITATION["version"] == version
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_authors_and_title_agree() -> None:
+    assert CITATION["authors"] == [{"name": CONFIG["author"]}]
+    assert PROJECT["project"]["authors"] == [{"name": CONFIG["author"]}]
+    assert CITATION["title"].startswith(CONFIG["title"])
+    assert (ROOT / "README.md").read_text("utf-8").startswith(f"# {CONFIG['title']}\n")
+
+
+def test_every_requirement_is_pinned() -> None:
+    for file in ("requirements.txt", "tests/requirements.txt", "tools/constraints.txt"):
+        for line in (ROOT / file).read_text("utf-8").splitlines():
+            if line and not line.startswith(("#", "-")):
+                assert re.fullmatch(r"[\w.-]+==[\w.]+", line), f"{file}: {line}"
+
+
+def test_pinned_versions_are_within_the_ranges_of_the_package() -> None:
+    pinned = dict(
+        re.findall(r"^([\w-]+)==(\d+)\.", (ROOT / "requirements.txt").read_text("utf-8"), re.M)
+    )
+    ranges = list(PROJECT["project"]["dependencies"])
+    for extra in PROJECT["project"]["optional-dependencies"].values():
+        ranges += [one for one in extra if not one.startswith("elmo-toy")]
+    for one in ranges:
+        name, low, high = re.fullmatch(r"([\w-]+)>=(\d+)[\d.]*,<(\d+)", one).groups()
+        assert int(low) <= int(pinned[name]) < int(high), one
+
+
+def test_readme_is_short_and_links_to_what_exists() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert len(readme.splitlines()) <= 120
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", readme):
+        assert (ROOT / target).exists(), target
+
+
+def test_readme_example_prints_what_it_says(capsys: Any) -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    example = readme.split("```python\n")[1].split("```")[0]
+    exec(compile(example, "README.md", "exec"), {})  # noqa: S102 - our own text
+    assert capsys.readouterr().out.strip() == example.strip().rpartition("# ")[2]
