@@ -19,10 +19,12 @@ from elmo_toy.figures.mixture import (
     two_cones,
     two_triangles,
 )
+from elmo_toy.figures.word_types import cosine_backgrounds, pair_percentiles
 
 __all__ = [
     "Figure",
     "contributions",
+    "cosine_backgrounds",
     "error_against_step",
     "falling_losses",
     "gamma_rays",
@@ -31,6 +33,7 @@ __all__ = [
     "layer_weights",
     "loss_by_rate",
     "many_steps",
+    "pair_percentiles",
     "penalty",
     "same_predictions",
     "simplex_paths",

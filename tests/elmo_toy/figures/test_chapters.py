@@ -9,13 +9,22 @@ import numpy as np
 import pytest
 
 from elmo_toy import descent, figures
+from elmo_toy.similarity import Background
 from elmo_toy.worked_example import PRESETS, eight_states, state
 
 ALT = "what the figure shows, in enough words"
+BACKGROUND = Background(np.ones((3, 4)), np.eye(3, 4))
+PERCENTILES = ((np.full((3, 4), 50.0), np.full((3, 4), 100.0)),) * 3
 UPPER = PRESETS["upper"]
 RUN = descent.descend([UPPER, UPPER], [1.0, -1.0], 20, 0.5)
 STEPS = 10.0 ** -np.arange(1, 16)
 CALLS: dict[str, tuple[tuple, dict[str, Any], list[str]]] = {
+    "cosine_backgrounds": (({"one": BACKGROUND, "two": BACKGROUND},), {}, ["one word", "two"]),
+    "pair_percentiles": (
+        ({"model": PERCENTILES},),
+        {"caption": "caption"},
+        ["river, loan", "same-word pairs", "caption"],
+    ),
     "two_triangles": ((UPPER,), {}, ["river", "[1.7, 1.1]", "loan", "[0.3, 1.0]"]),
     "gamma_rays": ((UPPER, [(0.444, 1.2), (0.769, 1.111)]), {}, ["0.444 to 1.200", "γ = −1"]),
     "two_cones": ((UPPER,), {}, ["γ &gt; 0", "γ &lt; 0", "out of reach"]),
