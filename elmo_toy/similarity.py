@@ -7,7 +7,7 @@ told by their means, the plainest classifier there is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -165,21 +165,13 @@ def random_pairs(
 
 
 class Background(NamedTuple):
-    """Cosines of random pairs, layer by layer: (layers, pairs) each."""
+    """Cosines of random pairs, layer by layer: (layers, pairs) each.
+
+    Book: chapter 1, "A cosine needs a background".
+    """
 
     same: Array
     different: Array
-
-    @classmethod
-    def of(cls, vectors: Array, pairs: Pairs) -> Background:
-        """From the layers of all occurrences, (occurrences, layers, dim).
-
-        >>> vectors = np.array([[[1.0, 0.0]], [[1.0, 0.0]], [[0.0, 1.0]]])
-        >>> pairs = Pairs(np.array([[0, 1]]), np.array([[0, 2]]))
-        >>> Background.of(vectors, pairs)
-        Background(same=array([[1.]]), different=array([[0.]]))
-        """
-        return cls(*(cosine(vectors[p[:, 0]], vectors[p[:, 1]]).T for p in pairs))
 
     def percentiles(self, cosines: Array) -> tuple[Array, Array]:
         """Where cosines (layers, n) stand, each layer among its own random pairs.
@@ -193,6 +185,60 @@ class Background(NamedTuple):
             for reference in self
         )
         return among_same, among_different
+
+    def rank_groups(self, first: Array, second: Array) -> tuple[tuple[Array, Array], ...]:
+        """`percentiles` of all pairs within one group, within the other, and of one of each.
+
+        Parameters
+        ----------
+        first, second
+            (n, layers, dim) and (m, layers, dim).
+        """
+        pairs = pair_cosines(first), pair_cosines(second), pair_cosines(first, second)
+        return tuple(self.percentiles(cosines) for cosines in pairs)
+
+
+class Occurrences(NamedTuple):
+    """Every token of a text, one row each: its word, its sentence's number, its layers.
+
+    Book: chapter 1, "A cosine needs a background".
+    """
+
+    words: Array
+    sentences: Array
+    vectors: Array
+
+    @classmethod
+    def read(
+        cls,
+        embed: Callable[[Sequence[Sequence[str]]], tuple[Array, Array]],
+        text: Sequence[Sequence[str]],
+    ) -> Occurrences:
+        """Read sentences with ``model.embed``.
+
+        Parameters
+        ----------
+        embed
+            From sentences to layers (batch, layers, tokens, dim) and mask (batch, tokens).
+        text
+            Sentences of tokens.
+
+        >>> layers = np.arange(8.0).reshape(2, 1, 2, 2)
+        >>> mask = np.array([[True, True], [True, False]])
+        >>> Occurrences.read(lambda text: (layers, mask), [["the", "bank"], ["loan"]])[:2]
+        (array(['the', 'bank', 'loan'], dtype='<U4'), array([0, 0, 1]))
+        """
+        layers, mask = embed(text)
+        return cls(
+            np.array([word for sentence in text for word in sentence]),
+            np.array([number for number, sentence in enumerate(text) for _ in sentence]),
+            layers.swapaxes(1, 2)[mask],  # (batch, tokens, layers, dim), less the padding
+        )
+
+    def background(self, number: int, rng: np.random.Generator) -> Background:
+        """Cosines of so many `random_pairs` of either kind; errors as there."""
+        pairs = random_pairs(self.words.tolist(), self.sentences.tolist(), number, rng)
+        return Background(*(cosine(self.vectors[p[:, 0]], self.vectors[p[:, 1]]).T for p in pairs))
 
 
 def pair_cosines(first: Array, second: Array | None = None) -> Array:

@@ -1,4 +1,4 @@
-"""How long does a model of the released size take, and how much memory? Measured on random weights.
+"""How much time and memory does a model of the released size take? Measured on random weights.
 
     python tools/measure_released_size.py [--output FILE]
 
@@ -13,14 +13,13 @@ import argparse
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy
@@ -39,18 +38,25 @@ SENTENCES, WORDS = 32, 20
 
 
 def memory() -> float:
-    """Largest resident memory of this process until now, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # Linux counts in KiB
+    """Largest resident memory of this process until now, in MB (Linux).
+
+    ``getrusage`` would count the process that started this one.
+    """
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line) / 1024
 
 
 def times(call: Callable[[], object]) -> dict[str, float]:
-    """Median and shortest of several calls, after one that is not counted."""
+    """Median and least processor time of several calls, after one that is not counted.
+
+    Processor time, because the machine may do other things too; there is one thread.
+    """
     call()
     seconds = []
     for _ in range(REPEATS):
-        start = perf_counter()
+        start = process_time()
         call()
-        seconds.append(perf_counter() - start)
+        seconds.append(process_time() - start)
     return {"median": round(statistics.median(seconds), 4), "least": round(min(seconds), 4)}
 
 
@@ -63,9 +69,9 @@ def words(rng: np.random.Generator, number: int) -> list[str]:
 def measure(folder: Path) -> dict[str, Any]:
     """Read the model and use it."""
     before = memory()
-    start = perf_counter()
+    start = process_time()
     model = checkpoint.read_checkpoint(folder)
-    read = perf_counter() - start
+    read = process_time() - start
     after_reading = memory()
     rng = np.random.default_rng(0)
     sentence = [words(rng, 10)]
@@ -118,7 +124,7 @@ def main() -> None:
             "cores": os.cpu_count(),
             "blas": blas["name"],
             "blas_threads": int(os.environ["OPENBLAS_NUM_THREADS"]),
-            "busy": "shared with other work, so times are upper bounds",
+            "times": "processor seconds; the machine did other things too",
         },
         "versions": {"python": platform.python_version(), "numpy": np.__version__},
         "repeats": REPEATS,

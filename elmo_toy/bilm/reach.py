@@ -53,6 +53,35 @@ def layer_changes(
     return np.moveaxis(change, 3, 2)
 
 
+def changed_halves(tokens: Sequence[str], change: FloatArray) -> str:
+    """Write one sentence's `layer_changes` as text: a cross where a half differs in any bit.
+
+    Parameters
+    ----------
+    change : (layers, 2, tokens)
+
+    Examples
+    --------
+    >>> print(changed_halves(["old", "bank"], np.array([[[0, 0.5], [0, 0.5]], [[0, 1], [2, 1]]])))
+                old bank
+    h0 forward  .   x
+    h0 backward .   x
+    h1 forward  .   x
+    h1 backward x   x
+
+    Book: chapter 2, "How far context reaches".
+    """
+    lines = [f"{'':12}{' '.join(tokens)}"]
+    for layer, halves in enumerate(change):
+        for direction, half in zip(("forward", "backward"), halves, strict=True):
+            marks = [
+                ("x" if value > 0 else ".").ljust(len(word))
+                for word, value in zip(tokens, half, strict=True)
+            ]
+            lines.append(f"h{layer} {direction:9}{' '.join(marks)}".rstrip())
+    return "\n".join(lines)
+
+
 def change_by_offset(
     model: BiLM, sentences: Sequence[Sentence], furthest: int, rng: np.random.Generator
 ) -> FloatArray:

@@ -3,16 +3,17 @@
 import atexit
 import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import h5py
 import numpy as np
 
 from elmo_toy.bilm.checkpoint import write_checkpoint
-from elmo_toy.bilm.lstm import LSTMOptions
+from elmo_toy.bilm.lstm import FORGET_BIAS, LSTMOptions
 from elmo_toy.bilm.model import BiLM, Options, parameter_shapes
-from elmo_toy.bilm.token_encoder import CharacterOptions
+from elmo_toy.bilm.token_encoder import CharacterOptions, FloatArray
 
 _FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 
@@ -104,3 +105,35 @@ def parameter_counts(options: Options) -> dict[str, int]:
             part = "projection" if name.startswith("CNN_proj") else "characters"
         parts[part] += int(np.prod(shape))
     return parts
+
+
+def misreadings(model: BiLM) -> dict[str, BiLM]:
+    """The same file, read with one mistake each that no shape betrays.
+
+    Book: chapter 8, "Reading it wrong".
+    """
+    parameters = model.parameters
+
+    def with_changes(changed: dict[str, FloatArray]) -> BiLM:
+        return BiLM(model.options, {**parameters, **changed}, model.vocabulary)
+
+    def by_gate(name: str, order: Sequence[int]) -> FloatArray:
+        value = parameters[name]
+        return value.reshape(*value.shape[:-1], 4, -1)[..., order, :].reshape(value.shape)
+
+    def without_bias(name: str) -> FloatArray:
+        value = parameters[name].copy()
+        dim = value.shape[-1] // 4
+        value[..., 2 * dim : 3 * dim] -= FORGET_BIAS
+        return value
+
+    gates = [name for name in parameters if name.endswith(("W_0", "/B"))]
+    biases = [name for name in gates if name.endswith("/B")]
+    carries = [name for name in parameters if name.endswith("_carry")]
+    flat = replace(model.options, lstm=replace(model.options.lstm, use_skip_connections=False))
+    return {
+        "gates i, f, j, o": with_changes({name: by_gate(name, (0, 2, 1, 3)) for name in gates}),
+        "no added 1": with_changes({name: without_bias(name) for name in biases}),
+        "carry the wrong way": with_changes({name: -parameters[name] for name in carries}),
+        "no residual": BiLM(flat, parameters, model.vocabulary),
+    }

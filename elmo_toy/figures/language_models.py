@@ -16,7 +16,6 @@ from elmo_toy.figures._style import (
     MODEL_LOOKS,
     QUIET,
     label,
-    label_ends,
     powers_of_ten,
 )
 from elmo_toy.figures._svg import Figure, Panel
@@ -62,7 +61,7 @@ def learning_curve(
     tokens: Sequence[int], forward: Sequence[float], backward: Sequence[float], *, alt: str
 ) -> Figure:
     """Loss of both directions on sentences that were not trained on, against tokens trained on."""
-    panel = Panel("loss on held-out sentences, nats a token", width=400, height=290)
+    panel = Panel("held-out loss, nats a token")
     thousands = np.asarray(tokens) / 1000
     with panel.drawing() as axes:
         for look, losses in zip(DIRECTION_LOOKS, (forward, backward), strict=True):
@@ -133,12 +132,12 @@ def losses_and_senses(
         panel = Panel(f"layer {layer}", height=310)
         with panel.drawing() as axes:
             axes.axhline(0.5, color=QUIET, linewidth=1, linestyle=":")
-            axes.text(5.6, 0.485, "chance", ha="right", va="top")
+            axes.text(2.77, 0.485, "chance", ha="center", va="top")
             for look, name in zip(MODEL_LOOKS, losses, strict=True):
                 x, y = losses[name], scores[name][:, layer]
                 axes.plot(x, y, **look.points, markersize=8, alpha=0.75)
+                above = look.name in ("sees its answer", "untrained")
                 right = x.mean() > 4
-                above = y.mean() < 0.9
                 label(
                     axes,
                     look.name,
@@ -182,19 +181,19 @@ def parameters_by_part(counts: Mapping[str, Mapping[str, int]], *, alt: str) -> 
 
 def forgetting(changes: Array, *, alt: str) -> Figure:
     """Largest change of each layer from one reading of a sentence to the next, by reading."""
-    panel = Panel("change since the reading before", width=400, height=290)
+    panel = Panel("change since the reading before")
     readings = np.arange(2, len(changes) + 2)
     with panel.drawing() as axes:
         for layer, look in zip((1, 2), LAYER_LOOKS[1:], strict=True):
             axes.semilogy(
                 readings, changes[:, layer], **look.line, marker=look.marker, markersize=7
             )
-        label_ends(axes, readings[-1], changes[-1, 1:], ("h₁", "h₂"), 0.0)
-        axes.set(xlabel="reading of the same sentence", xlim=(1.7, len(changes) + 1.8))
+        for layer in (1, 2):
+            end = (readings[-1], changes[-1, layer])
+            label(axes, LAYER_LOOKS[layer].name, end, xytext=(9, 0))
+        axes.set(xlabel="reading of the same sentence", xlim=(1.7, len(changes) + 2.2))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
-        exponents = np.log10([changes[:, 1:].min(), changes[:, 1:].max()])
-        powers_of_ten(
-            axes.yaxis, range(int(np.floor(exponents[0])), int(np.ceil(exponents[1])) + 1)
-        )
+        low, high = np.log10([changes[:, 1:].min(), changes[:, 1:].max()])
+        powers_of_ten(axes.yaxis, range(2 * int(low // 2), int(np.ceil(high)) + 1, 2))
     caption = "States are carried from one reading to the next; what they held before fades."
     return Figure((panel,), alt, caption)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from elmo_toy import our_sentences
 from elmo_toy.similarity import (
     Background,
-    Pairs,
+    Occurrences,
     cosine,
     leave_pair_out,
     nearest_mean,
@@ -112,14 +113,41 @@ def test_random_pairs_refuse_texts_without_any(
 
 
 def test_a_layer_is_placed_among_its_own_pairs_only() -> None:
-    pairs = Pairs(np.array([[0, 1], [2, 3]]), np.array([[4, 5], [5, 6]]))
-    background = Background.of(VECTORS, pairs)
-    assert background.same.shape == background.different.shape == (3, 2)
-    cosines = pair_cosines(VECTORS)
-    for number, reference in enumerate(background):
-        found = background.percentiles(cosines)[number]
-        for j in range(3):
-            np.testing.assert_array_equal(found[j], percentile(cosines[j], reference[j]))
+    background = Background(RNG(1).uniform(size=(3, 9)), RNG(2).uniform(size=(3, 9)) - 0.5)
+    kinds = background.rank_groups(VECTORS[:3], VECTORS[3:])
+    groups = (VECTORS[:3],), (VECTORS[3:],), (VECTORS[:3], VECTORS[3:])
+    for kind, group in zip(kinds, groups, strict=True):
+        cosines = pair_cosines(*group)
+        for found, reference in zip(kind, background, strict=True):
+            for j in range(3):
+                np.testing.assert_array_equal(found[j], percentile(cosines[j], reference[j]))
+
+
+def _embed(text: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
+    """Layer 0 depends on the word alone, layer 1 on its sentence and place; padding is NaN."""
+    longest = max(map(len, text))
+    layers = np.full((len(text), 2, longest, 2), np.nan)
+    for row, sentence in enumerate(text):
+        for k, word in enumerate(sentence):
+            layers[row, :, k] = [len(word), 1], [row + 1, k]
+    return layers, ~np.isnan(layers[:, 0, :, 0])
+
+
+def test_occurrences_keep_words_sentences_and_vectors_together_and_drop_padding() -> None:
+    text = [["the", "bank", "floods"], ["loan"], ["the", "coin"]]
+    words, sentences, vectors = Occurrences.read(_embed, text)
+    assert words.tolist() == ["the", "bank", "floods", "loan", "the", "coin"]
+    assert sentences.tolist() == [0, 0, 0, 1, 2, 2]
+    assert vectors[:, 0, 0].tolist() == [len(word) for word in words]
+    assert vectors[:, 1, 0].tolist() == [1, 1, 1, 2, 3, 3]
+
+
+def test_a_lookup_layer_has_same_word_cosines_of_one() -> None:
+    background = Occurrences.read(_embed, our_sentences.OTHERS).background(50, RNG(0))
+    assert background.same.shape == background.different.shape == (2, 50)
+    np.testing.assert_allclose(background.same[0], 1)
+    assert background.different[0].min() < 0.999
+    assert background.same[1].min() < 0.999
 
 
 def test_pair_cosines_hold_every_pair_once() -> None:

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from elmo_toy.bilm.checkpoint import format_options, parse_options, read_checkpoint
-from elmo_toy.bilm.released import RELEASED, TINY, contents, parameter_counts, write_tiny
+from elmo_toy.bilm.released import (
+    RELEASED,
+    TINY,
+    contents,
+    misreadings,
+    parameter_counts,
+    write_tiny,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +50,29 @@ def test_contents_hold_every_number_once() -> None:
 
 def test_each_tiny_model_has_a_folder_of_its_own() -> None:
     assert write_tiny()[1] != write_tiny()[1]
+
+
+def test_misreadings_are_the_mistakes_that_they_are_called() -> None:
+    model, _ = write_tiny()
+    wrong = misreadings(model)
+    name, dim = "Cell0/W_0", model.options.lstm.dim
+    i, j, f, o = np.split(model.parameters[name], 4, axis=2)
+    swapped = wrong["gates i, f, j, o"].parameters[name]
+    np.testing.assert_array_equal(swapped, np.concatenate([i, f, j, o], axis=2))
+    change = wrong["no added 1"].parameters["Cell1/B"] - model.parameters["Cell1/B"]
+    expected = np.zeros((2, 4, dim))
+    expected[:, 2] = -1
+    np.testing.assert_allclose(change, expected.reshape(2, -1), atol=1e-12)
+    carry = wrong["carry the wrong way"].parameters["CNN_high_0/b_carry"]
+    np.testing.assert_array_equal(carry, -model.parameters["CNN_high_0/b_carry"])
+    assert not wrong["no residual"].options.lstm.use_skip_connections
+
+
+def test_each_misreading_changes_the_top_layer_and_none_the_model_itself() -> None:
+    model, _ = write_tiny()
+    before = model.embed([["river", "bank"]]).layers
+    for name, wrong in misreadings(model).items():
+        assert np.abs(wrong.embed([["river", "bank"]]).layers[:, 2] - before[:, 2]).max() > 0.1, (
+            name
+        )
+    np.testing.assert_array_equal(model.embed([["river", "bank"]]).layers, before)
