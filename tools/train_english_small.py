@@ -276,9 +276,10 @@ not: it is here to be looked into, not to be used.
   {ENCODER.n_highway} highway layer, two directions of {SIZES.n_layers} LSTM layers with {SIZES.dim}
   units projected to {SIZES.projection_dim}, a softmax over {MAX_WORDS:,} words;
   {record["bytes"] / 1e6:.2f} MB of files.
-* **Training**: seed {SEED}, {training_record["seen"]:,} tokens seen, {stopped} (each direction
-  predicts every one), Adam, learning rate {LEARNING_RATE} falling linearly to 0, batches of
-  {BATCH_SIZE} sentences, gradients clipped to norm {CLIP_NORM:g};
+* **Training**: seed {SEED}, {training_record["seen"]:,} tokens seen
+  (each direction predicts every one), {stopped}.
+  Adam, learning rate {LEARNING_RATE} falling linearly, to reach 0 at {training_record["tokens"]:,}
+  tokens; batches of {BATCH_SIZE} sentences, gradients clipped to norm {CLIP_NORM:g};
   {training_record["seconds"]:.0f} s on one core of a machine that did other things too.
 * **Perplexity** on {data["test_sentences"]:,} held-out sentences ({data["test_tokens"]:,} tokens,
   of them {data["test_unknown"]:.1%} outside the {MAX_WORDS:,} words and scored as `<UNK>`):
@@ -293,11 +294,11 @@ not: it is here to be looked into, not to be used.
 
 ## What it cannot do
 
-It has read {training_record["seen"] / 1e6:.1f} million words, some of them more than once; the
-original read eight hundred million. It knows no word or fact of the last hundred years, and what it
-says of people is what was printed then. That its vectors of one spelling differ between sentences
-is certain; that they separate senses is not: compare any such number with the untrained model's and
-with a bag of words first.
+It has read {data["train_tokens"] / 1e6:.1f} million words,
+{training_record["seen"] / data["train_tokens"]:.1f} times; the original read eight hundred million.
+It knows no word or fact of the last hundred years, and what it says of people is what was printed
+then. That its vectors of one spelling differ between sentences is certain; that they separate
+senses is not: compare any such number with the untrained model's and with a bag of words first.
 """
 
 
