@@ -16,7 +16,14 @@ from elmo_toy import elmo_scalar_mix_demo as script
 from elmo_toy.bilm import load_pretrained, lstm, records, released
 from elmo_toy.bilm.model import BiLM
 from elmo_toy.geometry import gamma_range
-from elmo_toy.similarity import Occurrences, cosine, leave_pair_out, nearest_mean, percentile
+from elmo_toy.similarity import (
+    Occurrences,
+    cosine,
+    leave_pair_out,
+    nearest_mean,
+    percentile,
+    relabelled,
+)
 from elmo_toy.toy_language import make_corpus
 from elmo_toy.worked_example import HEAD, LAYERS, OCCURRENCES, PRESETS
 
@@ -183,8 +190,15 @@ def _word_types() -> dict[str, Any]:
             "tags": tag_scores,
             "same_word": [float(c) for c in cosine(*toy.vectors[toy.words == "bank"][:2])],
             "english": [leave_pair_out(bank[:half, j], bank[half:, j]) for j in layers],
+            "english_chance": [_chance(bank[:half, j], bank[half:, j]) for j in layers],
         }
     return found
+
+
+def _chance(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the score that nineteen random deals in twenty do not exceed."""
+    deals = relabelled(first, second, 200, np.random.default_rng(2))
+    return float(np.quantile(deals, 0.95))
 
 
 def _model(name: str, state: str) -> BiLM:
