@@ -132,18 +132,18 @@ def losses_and_senses(
         panel = Panel(f"layer {layer}", height=310)
         with panel.drawing() as axes:
             axes.axhline(0.5, color=QUIET, linewidth=1, linestyle=":")
-            axes.text(2.77, 0.485, "chance", ha="center", va="top")
+            axes.text(3.6, 0.485, "chance", ha="center", va="top")
             for look, name in zip(MODEL_LOOKS, losses, strict=True):
                 x, y = losses[name], scores[name][:, layer]
                 axes.plot(x, y, **look.points, markersize=8, alpha=0.75)
-                above = look.name in ("sees its answer", "untrained")
-                right = x.mean() > 4
+                above = look.name in ("joined", "untrained")
+                aside, side = (8, "right") if x.mean() > 4 else (10, "left")
                 label(
                     axes,
                     look.name,
                     (float(x.mean()), float(y.max() if above else y.min())),
-                    xytext=(8 if right else -6, 14 if above else -15),
-                    ha="right" if right else "left",
+                    xytext=(aside, 13 if above else -13),
+                    ha=side,
                 )
             axes.set(
                 xlabel="loss, nats a token (lower: better)",

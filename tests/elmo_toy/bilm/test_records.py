@@ -71,7 +71,15 @@ def test_the_lower_losses_come_with_the_worse_features() -> None:
             for other in others:
                 assert max(other["scores"]["all"][test]) < min(bilm["scores"]["all"][test][1:])
             for other in others[:2]:
-                assert sum(other["loss"].values()) < 0.1 * sum(bilm["loss"].values())
+                assert sum(other["loss"].values()) < 0.01 * sum(bilm["loss"].values())
+    for *others, untrained in zip(*(models[name] for name in MODELS[1:]), strict=True):
+        for other in others:
+            assert max(other["scores"]["all"]["test"][1:]) < min(
+                untrained["scores"]["all"]["test"][1:]
+            )
+    for sees, joined in zip(models["sees_its_answer"], models["joined"], strict=True):
+        assert max(abs(score - 0.5) for score in sees["scores"]["all"]["new_cues"]) < 0.03
+        assert 0.5 < min(joined["scores"]["all"]["new_cues"][1:]) < 0.55
 
 
 def test_the_released_size_was_measured_on_its_own_shapes() -> None:
