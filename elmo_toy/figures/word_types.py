@@ -30,10 +30,13 @@ def _spread(axes: Axes, y: float, values: Array, look: Look, *, hollow: bool = F
     axes.plot(middle, y, marker=look.marker, color=look.colour, markerfacecolor=face, markersize=9)
 
 
-def _name_median(axes: Axes, name: str, values: Array, y: float, *, beyond: float) -> None:
-    """Write a name clear of a spread: to its left where that lies beyond a place."""
-    low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
-    if middle < beyond:
+def _name_spread(axes: Axes, name: str, values: Array, y: float, *, beyond: float) -> None:
+    """Write a name to the right of a spread, or to its left where it ends beyond a place.
+
+    A name that left the axes would make them narrower than those of the other panels.
+    """
+    low, high = np.quantile(values, [0.05, 0.95])
+    if high < beyond:
         label(axes, name, (float(high), y), xytext=(9, 0))
     else:
         label(axes, name, (float(low), y), xytext=(-9, 0), ha="right")
@@ -54,19 +57,19 @@ def cosine_backgrounds(backgrounds: Mapping[str, Background], *, alt: str) -> Fi
         panel = Panel(title, height=235)
         with panel.drawing() as axes:
             _layer_axis(axes)
-            axes.set(xlim=(-0.6, 1.05), xlabel="cosine")
+            axes.set(xlim=(-0.55, 1.15), xlabel="cosine")
             axes.set_xticks([-0.5, 0, 0.5, 1])
             axes.axvline(0, color=INK, linewidth=0.6)
             for j, look in enumerate(LAYER_LOOKS):
                 _spread(axes, j + 0.17, background.same[j], look)
                 _spread(axes, j - 0.17, background.different[j], look, hollow=True)
             for name, cosines, y in zip(
-                ("one word", "different words"), background, (0.17, -0.17), strict=True
+                ("one word", "two words"), background, (0.17, -0.17), strict=True
             ):
-                _name_median(axes, name, cosines[0], y, beyond=0.5)
+                _name_spread(axes, name, cosines[0], y, beyond=0.6)
         panels.append(panel)
     caption = (
-        "Cosines of random pairs, of one word (filled) and of two different words (hollow). "
+        "Cosines of random pairs: one word twice (filled), two different words (hollow). "
         "Mark: median; thick: the middle half; thin: 5% to 95%."
     )
     return Figure(tuple(panels), alt, caption)
@@ -93,6 +96,6 @@ def pair_percentiles(
                 for k, (look, found) in enumerate(zip(_KINDS, kinds, strict=True)):
                     for j, values in enumerate(found[number]):
                         _spread(axes, j + 0.27 * (1 - k), values, look)
-                    _name_median(axes, look.name, found[number][0], 0.27 * (1 - k), beyond=75)
+                    _name_spread(axes, look.name, found[number][0], 0.27 * (1 - k), beyond=75)
             panels.append(panel)
     return Figure(tuple(panels), alt, caption)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from elmo_toy.figures import cosine_backgrounds, pair_percentiles
+from elmo_toy.figures._svg import Panel
 from elmo_toy.similarity import Background
 
 ALT = "what the figure shows, in enough words"
@@ -23,7 +24,7 @@ def test_backgrounds_have_a_panel_a_model_and_name_both_kinds_of_pair() -> None:
     html = cosine_backgrounds({"model one": BACKGROUND, "model two": BACKGROUND}, alt=ALT).as_html()
     for text in ("model one", "model two"):
         assert html.count(f">{text}<") == 1
-    for text in ("one word", "different words", "h₀", "h₂", "cosine"):
+    for text in ("one word", "two words", "h₀", "h₂", "cosine"):
         assert html.count(f">{text}<") == 2, text
 
 
@@ -49,3 +50,21 @@ def test_river_and_loan_keep_their_colours(number: int) -> None:
 def test_three_kinds_of_pair_are_expected() -> None:
     with pytest.raises(ValueError, match="zip"):
         pair_percentiles({"model": KINDS[:2]}, caption="the point", alt=ALT)
+
+
+def test_all_panels_have_the_same_axes_wherever_their_names_stand() -> None:
+    """Two panels can be compared by eye only then."""
+    spreads = (-0.2, 0.0, 0.4, 0.55, 0.85, 0.95)
+    models = {
+        f"at {place}": Background(BACKGROUND.same, place + 0.05 * np.zeros((3, 4)))
+        for place in spreads
+    }
+    panels = cosine_backgrounds(models, alt=ALT).panels
+    assert len(set(map(_place_of_zero, panels))) == 1
+
+
+def _place_of_zero(panel: Panel) -> str:
+    """Where the tick label of cosine 0 stands."""
+    found = re.search(r' x="([\d.]+)"[^>]*>0\.0</text>', panel.svg)
+    assert found is not None
+    return found[1]
