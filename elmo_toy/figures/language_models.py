@@ -174,6 +174,7 @@ def parameters_by_part(counts: Mapping[str, Mapping[str, int]], *, alt: str) -> 
             axes.set_yticks(places, list(parts))
             axes.set(xlim=(0, 1.28 * largest), xlabel="million numbers")
             axes.tick_params(axis="y", length=0)
+            axes.spines["left"].set_visible(False)  # it would be faint on the bars
         panels.append(panel)
     caption = "Numbers in the weight file, by part, computed from the shapes."
     return Figure(tuple(panels), alt, caption)
