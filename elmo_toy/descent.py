@@ -295,8 +295,11 @@ def descend(
     kept: list[tuple[int, Array, Array]] = [(0, logits, scale)]
     shrink = 2 * learning_rate * decay[..., None]
     for step in range(1, n_steps + 1):
-        gradients = gradients_at(softmax(logits), scale, targets)
-        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        # The softmax without its checks: what it would refuse is refused below.
+        exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
+        weights_now = exponentials / exponentials.sum(axis=1, keepdims=True)
+        gradients = gradients_at(weights_now, scale, targets)
+        with np.errstate(over="ignore", invalid="ignore"):
             logits = logits - learning_rate * gradients.logits - shrink * logits
         if train_gamma:
             scale = scale - learning_rate * gradients.gamma

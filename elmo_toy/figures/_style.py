@@ -125,3 +125,17 @@ def triangle(axes: Axes, corners: Array, look: Look) -> None:
 def mixture_mark(axes: Axes, at: Array, look: Look, **options: Any) -> None:
     """Draw the star that means a mixture, in its occurrence's colour."""
     axes.plot(*at, marker=MIXTURE_MARK, color=look.colour, markersize=17, zorder=6, **options)
+
+
+#: The two reading directions: arrows that point the way each reads, in no colour of their own.
+DIRECTION_LOOKS = (
+    Look("forward", colours()["ink"], ">", "-"),
+    Look("backward", colours()["quiet"], "<", (0, (5, 2.5))),
+)
+#: Models of chapter 2. Crimson: their states see the token that they are asked for.
+MODEL_LOOKS = (
+    Look("biLM", colours()["ink"], "o", "-"),
+    Look("sees its answer", colours()["wrong"], "X", (0, (3, 1.5, 1, 1.5))),
+    Look("joined", colours()["wrong"], "D", (0, (5, 2.5))),
+    Look("untrained", colours()["quiet"], "s", (0, (1.2, 1.8))),
+)

@@ -11,9 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from elmo_toy import descent, gradient_check, worked_example
+from elmo_toy import descent, gradient_check, our_sentences, text, worked_example
 from elmo_toy import elmo_scalar_mix_demo as script
+from elmo_toy.bilm import load_pretrained, lstm, records, released
+from elmo_toy.bilm.model import BiLM
 from elmo_toy.geometry import gamma_range
+from elmo_toy.similarity import (
+    Occurrences,
+    cosine,
+    leave_pair_out,
+    nearest_mean,
+    percentile,
+    relabelled,
+)
+from elmo_toy.toy_language import make_corpus
 from elmo_toy.worked_example import HEAD, LAYERS, OCCURRENCES, PRESETS
 
 
@@ -151,6 +162,115 @@ def _errors() -> dict[str, Any]:
     }
 
 
+def _word_types() -> dict[str, Any]:
+    """Return what chapter 1 measures on the two shipped models and on their untrained starts."""
+    corpus = make_corpus(0, train=0, development=400)
+    tags = np.array([tag for s in corpus.development for tag in s.tags])
+    ours = our_sentences.RIVER + our_sentences.LOAN + our_sentences.OTHERS
+    half = len(our_sentences.RIVER)
+    others = sorted({word for s in ours[: 2 * half] for word in s} - {"bank"})
+    bag = np.array([[float(word in s) for word in others] for s in ours[: 2 * half]])
+    found: dict[str, Any] = {
+        "middle": float(percentile(np.ones(()), np.ones(2))),
+        "bag": leave_pair_out(bag[:half], bag[half:]),
+    }
+    for state in ("trained", "untrained"):
+        toy = Occurrences.read(
+            _model("toy-language", state).embed, [s.tokens for s in corpus.development]
+        )
+        known, asked = toy.sentences < 20, toy.sentences >= 100
+        english = Occurrences.read(_model("english-small", state).embed, ours)
+        bank = english.vectors[english.words == "bank"]
+        layers = range(toy.vectors.shape[1])
+        tag_scores = []
+        for j in layers:
+            vectors = toy.vectors[:, j]
+            told = nearest_mean(vectors[known], tags[known].tolist(), vectors[asked])
+            tag_scores.append(float(np.mean(told == tags[asked])))
+        found[state] = {
+            "tags": tag_scores,
+            "same_word": [float(c) for c in cosine(*toy.vectors[toy.words == "bank"][:2])],
+            "english": [leave_pair_out(bank[:half, j], bank[half:, j]) for j in layers],
+            "english_chance": [_chance(bank[:half, j], bank[half:, j]) for j in layers],
+        }
+    return found
+
+
+def _chance(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the score that nineteen random deals in twenty do not exceed."""
+    deals = relabelled(first, second, 200, np.random.default_rng(2))
+    return float(np.quantile(deals, 0.95))
+
+
+def _model(name: str, state: str) -> BiLM:
+    """Return a shipped model, or the network that its training started from."""
+    model = load_pretrained(name)
+    if state == "trained":
+        return model
+    return BiLM.initialise(model.options, np.random.default_rng(0), model.vocabulary)
+
+
+def _lstm_step() -> dict[str, Any]:
+    """Return the step of one LSTM unit that chapter 2 takes by hand."""
+    x, h, c, projection = 2.0, 1.0, 1.0, 2.0
+    kernel = np.array([[1.0, 1, -1, 1], [-2, -1, 1, -2]])  # columns i, j, f, o
+    weights = lstm.LayerWeights(
+        np.stack([kernel] * 2), np.zeros((2, 4)), np.full((2, 1, 1), projection)
+    )
+    sizes = lstm.LSTMOptions(dim=1, projection_dim=1)
+    trace = lstm.layer_forward(
+        np.full((2, 1, 1, 1), x), weights, [1], np.full((2, 1, 1), c), np.full((2, 1, 1), h), sizes
+    )
+    return {
+        "x": x,
+        "h": h,
+        "c": c,
+        "projection": projection,
+        "kernel": kernel.tolist(),
+        "from_x": (x * kernel[0]).tolist(),
+        "from_h": (h * kernel[1]).tolist(),
+        "gates": (x * kernel[0] + h * kernel[1]).tolist(),
+        "half_open": float(trace.gates[1, 0, 0, 0, 0]),
+        "cell": float(trace.cells[0, 1, 0, 0]),
+        "state": float(trace.states[0, 1, 0, 0]),
+        "clip": sizes.cell_clip,
+        "forget_bias": lstm.FORGET_BIAS,
+    }
+
+
+def _language_models() -> dict[str, Any]:
+    """Return what chapters 2 and 8 say about steps, recorded models and released sizes."""
+    record = records.read("separate_stacks")["models"]
+    losses = {
+        name: float(np.mean([list(run["loss"].values()) for run in runs]))
+        for name, runs in record.items()
+    }
+    original = released.RELEASED["original"]
+    cost = records.read("released_size")
+    words = cost["batch"]["sentences"] * cost["batch"]["words"]
+    return {
+        "step": _lstm_step(),
+        "loss": losses,
+        "perplexity": {name: float(np.exp(loss)) for name, loss in losses.items()},
+        "scores": {
+            name: {
+                test: np.mean([run["scores"]["all"][test] for run in runs], axis=0).tolist()
+                for test in ("test", "new_cues")
+            }
+            for name, runs in record.items()
+        },
+        "character_ids": text.CHARACTER_IDS,
+        "filters": original.encoder.n_filters,
+        "millions": {
+            name: sum(released.parameter_counts(options).values()) / 1e6
+            for name, options in released.RELEASED.items()
+        },
+        "gates_millions": released.parameter_counts(original)["LSTM gates"] / 1e6,
+        "megabytes": 4 * sum(released.parameter_counts(original).values()) / 1e6,
+        "words_a_second": words / cost["batch_seconds"]["median"],
+    }
+
+
 def values() -> dict[str, Any]:
     """Compute everything once.
 
@@ -181,5 +301,7 @@ def values() -> dict[str, Any]:
         "many": _many(),
         "script": _script(),
         "weight_gradient": descent.gradients_at(PRESETS["upper"], 1.0).weights.tolist(),
+        "word_types": _word_types(),
+        "language_models": _language_models(),
         "float64": {"eps": float(np.finfo(np.float64).eps)},
     }

@@ -9,13 +9,39 @@ import numpy as np
 import pytest
 
 from elmo_toy import descent, figures
+from elmo_toy.similarity import Background
 from elmo_toy.worked_example import PRESETS, eight_states, state
 
 ALT = "what the figure shows, in enough words"
+BACKGROUND = Background(np.ones((3, 4)), np.eye(3, 4))
+PERCENTILES = ((np.full((3, 4), 50.0), np.full((3, 4), 100.0)),) * 3
 UPPER = PRESETS["upper"]
 RUN = descent.descend([UPPER, UPPER], [1.0, -1.0], 20, 0.5)
 STEPS = 10.0 ** -np.arange(1, 16)
 CALLS: dict[str, tuple[tuple, dict[str, Any], list[str]]] = {
+    "cosine_backgrounds": (({"one": BACKGROUND, "two": BACKGROUND},), {}, ["one word", "two"]),
+    "pair_percentiles": (
+        ({"model": PERCENTILES},),
+        {"caption": "caption"},
+        ["river, loan", "same-word pairs", "caption"],
+    ),
+    "one_position_shift": ((["<S>", "bank", "</S>"],), {}, ["forward", "backward", "&lt;S&gt;"]),
+    "learning_curve": (([0, 9, 20, 31], [5, 4, 3.5, 3.2], [5, 4, 3.4, 3.3]), {}, ["backward"]),
+    "context_reach": ((np.ones((3, 2, 9)),), {}, ["forward half", "exactly 0"]),
+    "losses_and_senses": (
+        (
+            {name: np.arange(2.0) for name in "abcd"},
+            {name: np.full((2, 3), 0.5) for name in "abcd"},
+        ),
+        {},
+        ["biLM", "sees its answer", "joined", "untrained", "chance", "layer 2"],
+    ),
+    "parameters_by_part": (
+        ({"small": {"gates": 2_000_000, "highway": 500_000}},),
+        {},
+        ["small, 2.5 million", "2.0", "highway"],
+    ),
+    "forgetting": ((np.array([[0, 1, 2], [0, 0.1, 0.2], [0, 1e-3, 1e-2]]),), {}, ["h₁", "h₂"]),
     "two_triangles": ((UPPER,), {}, ["river", "[1.7, 1.1]", "loan", "[0.3, 1.0]"]),
     "gamma_rays": ((UPPER, [(0.444, 1.2), (0.769, 1.111)]), {}, ["0.444 to 1.200", "γ = −1"]),
     "two_cones": ((UPPER,), {}, ["γ &gt; 0", "γ &lt; 0", "out of reach"]),

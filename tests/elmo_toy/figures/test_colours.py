@@ -7,7 +7,14 @@ from importlib import resources
 
 import pytest
 
-from elmo_toy.figures._style import LAYER_LOOKS, OCCURRENCE_LOOKS, RULE_LOOKS, RUN_LOOKS
+from elmo_toy.figures._style import (
+    DIRECTION_LOOKS,
+    LAYER_LOOKS,
+    MODEL_LOOKS,
+    OCCURRENCE_LOOKS,
+    RULE_LOOKS,
+    RUN_LOOKS,
+)
 from elmo_toy.figures._svg import colours
 
 CSS = resources.files("elmo_toy").joinpath("design_tokens.css").read_text(encoding="utf-8")
@@ -63,7 +70,10 @@ def test_layers_are_one_ordered_scale(name: str) -> None:
     assert steps[2] > 1.5 * steps[1]
 
 
-@pytest.mark.parametrize("looks", [OCCURRENCE_LOOKS, LAYER_LOOKS, RUN_LOOKS, RULE_LOOKS])
+LOOKS = (OCCURRENCE_LOOKS, LAYER_LOOKS, RUN_LOOKS, RULE_LOOKS, DIRECTION_LOOKS, MODEL_LOOKS)
+
+
+@pytest.mark.parametrize("looks", LOOKS)
 def test_looks_differ_without_colour(looks: tuple) -> None:
     assert len({look.marker for look in looks}) == len(looks)
     assert len({str(look.dash) for look in looks}) == len(looks)

@@ -1,0 +1,310 @@
+"""Training: a corpus as arrays, two optimisers, clipping, and a loop that stops on tokens.
+
+The loop never changes the model that it is given; it returns a new one with the best parameters
+that it met. For one seed it computes the same numbers each time (on one BLAS build and one thread).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Protocol, TextIO
+
+import numpy as np
+
+from elmo_toy import text
+from elmo_toy.bilm.model import BiLM, Loss
+from elmo_toy.bilm.token_encoder import CharacterOptions, FloatArray
+from elmo_toy.text import Batch, IntArray
+
+Gradients = dict[str, FloatArray]
+
+
+class Corpus:
+    """Sentences, encoded once for one model.
+
+    Parameters
+    ----------
+    model : BiLM
+        With a vocabulary: words outside it are predicted as ``<UNK>``. A character model still
+        reads them by their spelling.
+    sentences : sequence of token lists, without boundaries
+    """
+
+    def __init__(self, model: BiLM, sentences: Sequence[Sequence[str]]) -> None:
+        if model.vocabulary is None:
+            raise ValueError("model: expected one with a vocabulary, got one without")
+        numbers: dict[str, int] = {}
+        self.sentences: list[IntArray] = [
+            np.array(
+                [
+                    numbers.setdefault(token, len(numbers) + 1)
+                    for token in text.add_boundaries(sentence)
+                ]
+            )
+            for sentence in text.checked_sentences(sentences)
+        ]
+        spellings = list(numbers)
+        word_ids = model.vocabulary.ids(spellings) + text.SHIFT
+        self._targets = np.concatenate([[0], word_ids])
+        encoder = model.options.encoder
+        if isinstance(encoder, CharacterOptions):
+            length = encoder.max_characters_per_token
+            self._types = np.array([text.character_ids(token, length) for token in spellings])
+        else:
+            self._types = word_ids
+        self.lengths: IntArray = np.array([len(sentence) for sentence in self.sentences])
+
+    @property
+    def predictions(self) -> int:
+        """Predictions of each direction: the words and one boundary symbol a sentence."""
+        return int((self.lengths - 1).sum())
+
+    def batch(self, rows: IntArray) -> tuple[Batch, IntArray]:
+        """The given sentences, and what is to be predicted: (batch, tokens) word ids + 1."""
+        numbers = text.pad([self.sentences[row] for row in rows])
+        batch = Batch.from_ids(numbers)
+        return Batch(self._types[batch.types - 1], batch.occurrences), self._targets[numbers]
+
+
+class Optimiser(Protocol):
+    """Changes parameters in place, against their gradients."""
+
+    learning_rate: float
+
+    def update(self, parameters: Gradients, gradients: Gradients) -> None:
+        """Take one step."""
+        ...
+
+
+@dataclass
+class Adagrad:
+    """The original's optimiser: ``a += g*g; p -= learning_rate * g / sqrt(a)``, ``a`` from 1.
+
+    >>> parameters = {"p": np.array([1.0])}
+    >>> Adagrad(learning_rate=0.2).update(parameters, {"p": np.array([3.0])})
+    >>> parameters["p"].round(4).tolist()  # 1 - 0.2 * 3 / sqrt(1 + 9)
+    [0.8103]
+
+    Source: Duchi, Hazan and Singer (2011); learning rate and start as in allenai/bilm-tf.
+    """
+
+    learning_rate: float = 0.2
+    initial_accumulator: float = 1.0
+    _sums: Gradients = field(default_factory=dict, repr=False)
+
+    def update(self, parameters: Gradients, gradients: Gradients) -> None:
+        """Take one step."""
+        for name, gradient in gradients.items():
+            if name not in self._sums:
+                self._sums[name] = np.full_like(gradient, self.initial_accumulator)
+            self._sums[name] += gradient * gradient
+            parameters[name] -= self.learning_rate * gradient / np.sqrt(self._sums[name])
+
+
+@dataclass
+class Adam:
+    """Adam: ``p -= learning_rate * m / (sqrt(v) + epsilon)``, bias-corrected running means.
+
+    >>> parameters = {"p": np.array([1.0])}
+    >>> Adam(learning_rate=0.1).update(parameters, {"p": np.array([3.0])})
+    >>> parameters["p"].round(4).tolist()  # the first step is the learning rate, whatever the size
+    [0.9]
+
+    Source: Kingma and Ba (2015), algorithm 1.
+    """
+
+    learning_rate: float = 0.001
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    _steps: int = field(default=0, repr=False)
+    _means: Gradients = field(default_factory=dict, repr=False)
+    _squares: Gradients = field(default_factory=dict, repr=False)
+
+    def update(self, parameters: Gradients, gradients: Gradients) -> None:
+        """Take one step."""
+        self._steps += 1
+        correction1 = 1 - self.beta1**self._steps
+        correction2 = 1 - self.beta2**self._steps
+        for name, gradient in gradients.items():
+            if name not in self._means:
+                self._means[name] = np.zeros_like(gradient)
+                self._squares[name] = np.zeros_like(gradient)
+            mean, square = self._means[name], self._squares[name]
+            mean += (1 - self.beta1) * (gradient - mean)
+            square += (1 - self.beta2) * (gradient * gradient - square)
+            step = np.sqrt(square / correction2) + self.epsilon
+            parameters[name] -= (self.learning_rate / correction1) * mean / step
+
+
+def clip_by_global_norm(gradients: Gradients, max_norm: float) -> float:
+    """Scale all gradients (in place) so that together they are no longer than ``max_norm``.
+
+    Returns
+    -------
+    The norm before: ``sqrt(sum of all squares)``.
+
+    >>> gradients = {"a": np.array([3.0]), "b": np.array([4.0])}
+    >>> clip_by_global_norm(gradients, 1.0), gradients["a"].tolist()
+    (5.0, [0.6000000000000001])
+    """
+    norm = float(np.sqrt(sum(float(np.vdot(value, value)) for value in gradients.values())))
+    if norm > max_norm:
+        for value in gradients.values():
+            value *= max_norm / norm
+    return norm
+
+
+def evaluate(model: BiLM, corpus: Corpus, batch_size: int = 256) -> Loss:
+    """Loss of each direction over a whole corpus, every prediction weighing the same."""
+    totals, predictions = np.zeros(2), 0
+    for rows in text.length_bucketed_batches(corpus.lengths, batch_size):
+        loss = model.loss(*corpus.batch(rows))
+        totals += loss.predictions * np.array([loss.forward, loss.backward])
+        predictions += loss.predictions
+    forward, backward = (totals / predictions).tolist()
+    return Loss(forward, backward, predictions)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One point of a training curve."""
+
+    tokens: int  # predictions that each direction has been trained on
+    training_loss: float  # mean over the batches since the last point; NaN at the first
+    development: Loss
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """What a training run leaves: the best model by development loss, and the curve."""
+
+    model: BiLM
+    history: tuple[Evaluation, ...]
+    interrupted: bool
+    seconds: float
+
+    @property
+    def tokens(self) -> int:
+        """Predictions of each direction until the last evaluation."""
+        return self.history[-1].tokens
+
+
+def train(
+    model: BiLM,
+    corpus: Corpus,
+    development: Corpus,
+    *,
+    tokens: int,
+    optimiser: Optimiser,
+    rng: np.random.Generator,
+    batch_size: int = 64,
+    clip_norm: float = 10.0,
+    evaluations: int = 10,
+    decay: bool = False,
+    progress: TextIO | None = None,
+) -> TrainingRun:
+    """Train until each direction has made ``tokens`` predictions, or until Control-C.
+
+    Parameters
+    ----------
+    model : BiLM, left as it is
+    corpus, development : Corpus
+    tokens : int
+        When to stop. A token counts once though both directions predict it.
+    optimiser : Optimiser
+        Fresh: it remembers what it has seen.
+    rng : numpy Generator
+        Shuffles the sentences, in each epoch anew.
+    batch_size : sentences a batch, of nearly equal length
+    clip_norm : largest global norm of the gradients
+    evaluations : how many times to look at the development corpus, besides before the first step
+    decay : lower the learning rate linearly to 0 at ``tokens`` (the original keeps it)
+    progress : where to draw a progress bar, for example ``sys.stderr``
+
+    Returns
+    -------
+    TrainingRun; after Control-C with what was reached until then.
+
+    Raises
+    ------
+    FloatingPointError
+        If the loss is no longer finite.
+
+    Book: chapter 2, "A language model trained live".
+    """
+    if tokens < 1 or evaluations < 1:
+        raise ValueError(f"tokens, evaluations: expected at least 1, got {tokens}, {evaluations}")
+    started = perf_counter()
+    model = _copy(model)
+    learning_rate = optimiser.learning_rate
+    course = _Course(model, development)
+    interrupted = False
+    try:
+        while course.seen < tokens:
+            for rows in text.length_bucketed_batches(corpus.lengths, batch_size, rng):
+                if decay:
+                    optimiser.learning_rate = learning_rate * (1 - course.seen / tokens)
+                loss, gradients = model.loss_and_gradients(*corpus.batch(rows))
+                if not np.isfinite(loss.mean):
+                    raise FloatingPointError(
+                        f"the loss became {loss.mean} after {course.seen} tokens; "
+                        "expected a finite one (try a lower learning rate)"
+                    )
+                clip_by_global_norm(gradients, clip_norm)
+                optimiser.update(model.parameters, gradients)
+                course.add(loss)
+                if course.seen * evaluations >= tokens * len(course.history):
+                    course.evaluate(model)
+                _draw(progress, course, tokens, perf_counter() - started)
+                if course.seen >= tokens:
+                    break
+    except KeyboardInterrupt:
+        interrupted = True
+        if course.seen > course.history[-1].tokens:
+            course.evaluate(model)
+    finally:
+        optimiser.learning_rate = learning_rate
+        if progress is not None:
+            progress.write("\n")
+    return TrainingRun(course.best, tuple(course.history), interrupted, perf_counter() - started)
+
+
+class _Course:
+    """What a training run has come to: tokens seen, the curve, the best model."""
+
+    def __init__(self, model: BiLM, development: Corpus) -> None:
+        self._development = development
+        self.seen = 0
+        self._training_loss = 0.0  # sum over the predictions since the last point
+        self.history = [Evaluation(0, float("nan"), evaluate(model, development))]
+        self.best = _copy(model)
+
+    def add(self, loss: Loss) -> None:
+        self.seen += loss.predictions
+        self._training_loss += loss.mean * loss.predictions
+
+    def evaluate(self, model: BiLM) -> None:
+        development = evaluate(model, self._development)
+        if development.mean < min(point.development.mean for point in self.history):
+            self.best = _copy(model)
+        training_loss = self._training_loss / (self.seen - self.history[-1].tokens)
+        self.history.append(Evaluation(self.seen, training_loss, development))
+        self._training_loss = 0.0
+
+
+def _copy(model: BiLM) -> BiLM:
+    parameters = {name: value.copy() for name, value in model.parameters.items()}
+    return BiLM(model.options, parameters, model.vocabulary)
+
+
+def _draw(progress: TextIO | None, course: _Course, tokens: int, seconds: float) -> None:
+    if progress is None:
+        return
+    done = min(course.seen / tokens, 1.0)
+    progress.write(
+        f"\r[{'#' * int(30 * done):<30}] {course.seen:,} of {tokens:,} tokens, "
+        f"{course.seen / seconds:,.0f} a second, "
+        f"development perplexity {course.history[-1].development.perplexity:.2f} "
+    )
+    progress.flush()
