@@ -190,12 +190,19 @@ def checked_tokens(tokens: Sequence[str], name: str = "tokens") -> Sequence[str]
             f"{name}: expected a list of tokens, got the string {tokens!r}; "
             "split it into tokens first"
         )
+    _checked_order(tokens, name, "tokens")
     for position, token in enumerate(tokens):
         if not isinstance(token, str):
             raise TypeError(
                 f"{name}[{position}]: expected a string, got {type(token).__name__} {token!r}"
             )
     return tokens
+
+
+def _checked_order(values: object, name: str, what: str) -> None:
+    """Refuse what can be read only once, or in no order: a check would use a generator up."""
+    if not isinstance(values, Sequence | np.ndarray):
+        raise TypeError(f"{name}: expected a list of {what}, got a {type(values).__name__}")
 
 
 def checked_sentences(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
@@ -205,6 +212,7 @@ def checked_sentences(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[s
             "sentences: expected a list of sentences, each a list of tokens, "
             f"got the string {sentences!r}"
         )
+    _checked_order(sentences, "sentences", "sentences, each a list of tokens")
     if len(sentences) == 0:
         raise ValueError("sentences: expected at least one sentence, got none")
     for row, sentence in enumerate(sentences):

@@ -263,3 +263,20 @@ def test_windows_pair_each_token_with_its_next(
     for window in windows:
         assert window.token_ids.shape == (rows, steps)
         assert set(zip(window.token_ids.flat, window.next_token_id.flat, strict=True)) <= pairs
+
+
+@pytest.mark.parametrize(
+    "make", [lambda words: (w for w in words), set, lambda words: dict.fromkeys(words)]
+)
+def test_what_is_read_once_or_in_no_order_is_refused(make: Any) -> None:
+    """A check would use a generator up, and an empty sentence come out."""
+    words = make(["the", "bank"])
+    for call in (lambda: text.add_boundaries(words), lambda: text.checked_sentences([words])):
+        with pytest.raises(
+            TypeError, match=f"expected a list of tokens, got a {type(words).__name__}"
+        ):
+            call()
+    with pytest.raises(
+        TypeError, match=r"sentences: expected a list of sentences, .* got a generator"
+    ):
+        text.checked_sentences(sentence for sentence in [["the"]])
