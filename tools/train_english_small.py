@@ -3,7 +3,7 @@
     python tools/train_english_small.py TEXTS            about half an hour on one core
     python tools/train_english_small.py TEXTS --tokens 100000 --output /tmp/trial
 
-TEXTS is a folder with the six files that ``SOURCES`` below lists, each plain or gzipped. They are
+TEXTS is a folder that holds, at any depth, the six files that ``SOURCES`` below lists, each plain or gzipped. They are
 not part of the repository; a missing or different file is named with where it comes from. Writes a
 folder with the checkpoint, ``record.json`` and ``README.md``, the model card. The folder must not
 exist; the default is the one that ships, so move that away first.
@@ -70,7 +70,15 @@ class Source:
 
     def read(self, folder: Path) -> str:
         """The text, from ``file`` or ``file.gz``; refused if it is not the same text."""
-        plain, packed = folder / self.file, folder / f"{self.file}.gz"
+        name = next(
+            (
+                path.with_suffix("") if path.suffix == ".gz" else path
+                for path in sorted(folder.rglob(f"{self.file}*"))
+                if path.name in (self.file, f"{self.file}.gz")
+            ),
+            folder / self.file,
+        )
+        plain, packed = name, name.with_name(f"{name.name}.gz")
         if plain.is_file():
             content = plain.read_bytes()
         elif packed.is_file():
@@ -355,6 +363,7 @@ def main() -> None:
             "clip_norm": CLIP_NORM,
             "tokens": arguments.tokens,
             "seen": run.tokens,
+            "best_at": run.best_tokens,
             "interrupted": run.interrupted,
             "seconds": round(run.seconds, 1),
             "curve": [[point.tokens, round(point.development.mean, 4)] for point in run.history],

@@ -166,6 +166,10 @@ class LayerTrace(NamedTuple):
     cells: FloatArray  # (2, steps + 1, batch, dim), clipped; the initial state first
     squashed: FloatArray  # (2, steps, batch, dim): tanh(cell)
 
+    def first(self, batch: int) -> "LayerTrace":
+        """Of the first sentences alone."""
+        return LayerTrace(self.input_dim, *(array[..., :batch, :] for array in self[1:]))
+
     @property
     def inputs(self) -> FloatArray:
         """Of each step: (2, steps, batch, input_dim)."""
@@ -214,16 +218,20 @@ def layer_forward(
     bias[2] += FORGET_BIAS
     bias *= half
 
+    # BLAS multiplies a single row by another routine, which rounds differently. A sentence that
+    # reads alone therefore has a row of zeros beside it, and equals itself in any batch.
+    rows = max(batch, 2)
     trace = LayerTrace(
         input_dim=input_dim,
-        read=np.zeros((2, steps + 1, batch, input_dim + options.projection_dim), dtype=dtype),
-        gates=np.empty((4, 2, steps, batch, dim), dtype=dtype),
-        cells=np.zeros((2, steps + 1, batch, dim), dtype=dtype),
-        squashed=np.empty((2, steps, batch, dim), dtype=dtype),
+        read=np.zeros((2, steps + 1, rows, input_dim + options.projection_dim), dtype=dtype),
+        gates=np.empty((4, 2, steps, rows, dim), dtype=dtype),
+        cells=np.zeros((2, steps + 1, rows, dim), dtype=dtype),
+        squashed=np.empty((2, steps, rows, dim), dtype=dtype),
     )
-    trace.inputs[...] = inputs
-    trace.states[:, 0], trace.cells[:, 0] = states, cells
-    for t, n in enumerate(active):
+    trace.inputs[:, :, :batch] = inputs
+    trace.states[:, 0, :batch], trace.cells[:, 0, :batch] = states, cells
+    for t, reading in enumerate(active):
+        n = max(reading, 2)
         # One product with [x; h] a step: projecting all inputs before the loop was slower, because
         # the gates then go through memory twice.
         gates = trace.gates[:, :, t, :n]
@@ -242,7 +250,9 @@ def layer_forward(
         c *= o
         h = c @ weights.projection
         np.clip(h, -options.proj_clip, options.proj_clip, out=trace.states[:, t + 1, :n])
-    return trace
+        trace.states[:, t + 1, reading:n] = 0
+        trace.cells[:, t + 1, reading:n] = 0
+    return trace.first(batch)
 
 
 def layer_gradients(

@@ -185,6 +185,11 @@ class TrainingRun:
     seconds: float
 
     @property
+    def best_tokens(self) -> int:
+        """Predictions that the best model had been trained on."""
+        return min(self.history, key=lambda point: point.development.mean).tokens
+
+    @property
     def tokens(self) -> int:
         """Predictions of each direction until the last evaluation."""
         return self.history[-1].tokens
