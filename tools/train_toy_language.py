@@ -7,6 +7,10 @@ Writes a folder with the first seed's checkpoint, ``record.json`` (scores of eve
 trained and untrained) and ``README.md``, the model card. It needs no other data than the grammar
 in ``elmo_toy/toy_language.py``. The folder must not exist; the default is the one that ships, so
 move that away first.
+
+Tests compute again, from the shipped weights or from the seed: the sizes, the first seed's scores
+and perplexities, the second seed's untrained scores, and the bag of words. Record-only are the
+trained scores and the perplexities of the other seeds, the curves, and the times.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: two threads are slower here
 
 import numpy as np
+import train_arguments
 
 from elmo_toy.bilm import checkpoint, senses, training
 from elmo_toy.bilm.lstm import LSTMOptions
@@ -148,6 +153,8 @@ to be loaded with `elmo_toy.bilm.load_pretrained("toy-language")`.
   {first["perplexity"]["forward"]:.2f}, backward {first["perplexity"]["backward"]:.2f} (untrained:
   {first["untrained_perplexity"]["forward"]:.1f}, {first["untrained_perplexity"]["backward"]:.1f}).
 * **Retrain**: `python tools/train_toy_language.py`.
+* **Checked or only recorded**: tests compute again the sizes, the first seed's perplexities and
+  trained scores, and the bag of words. Of the other seeds, and of times, there is the record.
 
 ## Senses
 
@@ -180,10 +187,11 @@ senses of real words. Unknown words become `<UNK>`, which it never saw in traini
 def main() -> None:
     """Train the seeds, measure, and write the folder."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--tokens", type=int, default=2_500_000)
+    parser.add_argument("--seeds", type=train_arguments.seed, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--tokens", type=train_arguments.tokens, default=2_500_000)
     parser.add_argument("--output", type=Path, default=checkpoint.PRETRAINED / NAME)
     arguments = parser.parse_args()
+    train_arguments.check_seeds(parser, arguments.seeds)
     if arguments.output.exists():
         parser.error(f"{arguments.output} exists; move it away first")
 

@@ -8,12 +8,14 @@
                        backward) and layer l ``RNN_d/RNN/MultiRNNCell/Celll/LSTMCell/{W_0,B,W_P_0}``
 ``vocabulary.txt``     ours: the head's words, one a line
 ``lm_head.hdf5``       ours: ``softmax/W`` (words, projection_dim) and ``softmax/b`` (words,); the
-                       released files hold no softmax, so no perplexity can be computed from them
+                       released files hold no softmax, so no perplexity can be computed from them;
+                       attribute ``vocabulary_sha256``: of its words, one a line
 =====================  =========================================================================
 
 Everything that is read is checked against the options before it is used, and nothing is unpickled.
 """
 
+import hashlib
 import json
 import tempfile
 from pathlib import Path
@@ -36,6 +38,7 @@ from elmo_toy.text import CHARACTER_IDS, Vocabulary
 
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 VOCABULARY, HEAD = "vocabulary.txt", "lm_head.hdf5"
+VOCABULARY_SUM = "vocabulary_sha256"
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 """The models that come with the package, one folder each."""
@@ -52,6 +55,8 @@ def read_checkpoint(folder: Path | str, dtype: npt.DTypeLike = np.float32) -> Bi
     ------
     CheckpointError
         Naming the file, the dataset, what was expected and what was found.
+    ValueError
+        For another ``dtype`` than float32 or float64.
 
     Book: chapter 8, "What is in the file".
     """
@@ -74,13 +79,23 @@ def read_model(
     dtype: npt.DTypeLike = np.float32,
 ) -> BiLM:
     """Read a model from files of any names; without the last two it has no head."""
-    options = parse_options(_read_json(options_file), options_file.name)
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype: expected float32 or float64, got {np.dtype(dtype)}")
+    record = _read_json(options_file)
+    options = parse_options(record, options_file.name)
     vocabulary = None
     if vocabulary_file is not None and head_file is not None:
         try:
             vocabulary = Vocabulary.read(vocabulary_file)
         except (OSError, ValueError) as error:
             raise CheckpointError(f"{vocabulary_file.name}: {error}") from error
+        # The original's training writes the softmax's size beside char_cnn.
+        n_words = record.get("n_tokens_vocab", len(vocabulary))
+        if isinstance(options.encoder, CharacterOptions) and n_words != len(vocabulary):
+            raise CheckpointError(
+                f"{options_file.name}: n_tokens_vocab: expected the {len(vocabulary)} words of "
+                f"{vocabulary_file.name}, found {n_words!r}"
+            )
     shapes = parameter_shapes(options, None if vocabulary is None else len(vocabulary))
     head_shapes = {name: shapes.pop(name) for name in list(shapes) if name.startswith("softmax/")}
     stored = _read_datasets(weights_file, _file_shapes(shapes), dtype)
@@ -90,6 +105,7 @@ def read_model(
     }
     if head_file is not None and vocabulary is not None:
         parameters |= _read_datasets(head_file, head_shapes, dtype)
+        _check_vocabulary(vocabulary, head_file)
     try:
         return BiLM(options, parameters, vocabulary)
     except ValueError as error:  # the vocabulary is not the lookup encoder's
@@ -130,7 +146,7 @@ def write_checkpoint(model: BiLM, folder: Path | str) -> None:
         _write_datasets(part / WEIGHTS, weights)
         if model.vocabulary is not None:
             model.vocabulary.write(part / VOCABULARY)
-            _write_datasets(part / HEAD, head)
+            _write_datasets(part / HEAD, head, {VOCABULARY_SUM: _checksum(model.vocabulary)})
         part.rename(folder)
 
 
@@ -216,7 +232,35 @@ def _read_dataset(
     return value
 
 
-def _write_datasets(path: Path, values: dict[str, FloatArray]) -> None:
+def _check_vocabulary(vocabulary: Vocabulary, head_file: Path) -> None:
+    """Refuse other words than the head's: as many in another order would score silently wrong.
+
+    A head that doesn't name its words' checksum is taken with any list of the right length.
+    """
+    try:
+        with h5py.File(head_file, "r") as file:
+            stored = file.attrs.get(VOCABULARY_SUM)
+            expected = None if stored is None else np.bytes_(stored).decode("ascii", "replace")
+    except _DAMAGE as error:
+        raise CheckpointError(
+            f"{head_file.name}: expected a readable {VOCABULARY_SUM}, found damage ({error})"
+        ) from error
+    found = _checksum(vocabulary)
+    if expected not in (None, found):
+        raise CheckpointError(
+            f"{head_file.name}: expected words of SHA-256 {expected}, found a vocabulary of {found}"
+        )
+
+
+def _checksum(vocabulary: Vocabulary) -> str:
+    """SHA-256 of the words, one a line, whatever ends the lines in the file."""
+    lines = "".join(f"{word}\n" for word in vocabulary.words)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _write_datasets(
+    path: Path, values: dict[str, FloatArray], attributes: dict[str, str] | None = None
+) -> None:
     """Write with checksums on numbers and headers: a changed byte is an error, not other vectors.
 
     Any HDF5 from version 1.10 reads it. The released files have no checksums.
@@ -230,6 +274,8 @@ def _write_datasets(path: Path, values: dict[str, FloatArray]) -> None:
                 fletcher32=True,
                 track_times=False,
             )
+        for name, text in (attributes or {}).items():
+            file.attrs[name] = np.bytes_(text)  # of fixed length, so beside the checksummed header
 
 
 # options.json

@@ -9,6 +9,7 @@ Sentences are sorted by length, the longest first, so that the rows which still 
 the first ones; no time step does any work on padding.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -408,15 +409,27 @@ def stack_gradients(
     weights: list[LayerWeights],
     order: ReadingOrder,
     options: LSTMOptions,
+    lower: Sequence[FloatArray] | None = None,
 ) -> tuple[FloatArray, list[LayerWeights]]:
-    """Carry a loss's derivative with respect to the top layer's output back to the tokens.
+    """Carry a loss's derivative with respect to the layers' outputs back to the tokens.
+
+    Parameters
+    ----------
+    upstream : (2, steps, batch, projection_dim), with respect to the top layer's output
+    lower : sequence of arrays like ``upstream``, optional
+        With respect to the output of each layer below the top one, the lowest first. None: the
+        loss reads the top layer alone, as a language model's does.
 
     Returns
     -------
     Derivatives with respect to ``read`` and to each layer's weights.
+
+    Book: chapter 5, "Frozen, fine-tuned, adapted".
     """
     gradients: list[LayerWeights] = []
     for layer in reversed(range(options.n_layers)):
+        if lower is not None and layer < options.n_layers - 1:
+            upstream = upstream + lower[layer]
         dinputs, layer_gradient = layer_gradients(
             upstream, trace.layers[layer], weights[layer], order.active, options
         )

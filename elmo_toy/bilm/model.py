@@ -317,24 +317,61 @@ class BiLM:
         dread, layer_gradients = lstm.stack_gradients(
             upstream, reading.trace, self.layer_weights, reading.order, self.options.lstm
         )
-        for layer, gradient in enumerate(layer_gradients):
-            for name, value in zip(lstm.LAYER_PARAMETERS, gradient, strict=True):
-                gradients[f"Cell{layer}/{name}"] = value
-
-        dtokens = reading.order.unread(dread).sum(axis=2)
-        present = batch.occurrences > 0
-        dtypes = token_encoder.sum_by_index(
-            batch.occurrences[present] - 1, dtokens[present], len(batch.types)
+        gradients |= self._gradients_below(
+            batch, reading, reading.order.unread(dread).sum(axis=2), layer_gradients
         )
-        if reading.spelling is not None and isinstance(self.options.encoder, CharacterOptions):
-            gradients |= token_encoder.character_gradients(
-                dtypes, reading.spelling, self.parameters, self.options.encoder
-            )
-        else:
-            gradients["embedding"] = token_encoder.sum_by_index(
-                batch.types - text.SHIFT, dtypes, len(self.parameters["embedding"])
-            )
         return loss, gradients
+
+    def layer_gradients(self, batch: Batch, upstream: FloatArray) -> dict[str, FloatArray]:
+        """Carry a loss's derivative with respect to the layers back to every parameter below them.
+
+        The forward pass is that of `layers`, from zero states. The softmax over words is no part of
+        it and has no entry here.
+
+        Parameters
+        ----------
+        batch : Batch, boundaries included
+        upstream : (batch, layers, tokens, 2 * projection_dim)
+            With respect to what `layers` returns; what it holds where no token is, is lost.
+
+        Returns
+        -------
+        A derivative for every parameter of the encoder and of the stacks, under the same name.
+
+        Raises
+        ------
+        ValueError
+            If ``upstream`` has another shape than the layers.
+
+        >>> vocabulary = Vocabulary(["<S>", "</S>", "bank"])
+        >>> options = Options(token_encoder.LookupOptions(3), LSTMOptions(dim=4, projection_dim=3))
+        >>> model = BiLM.initialise(options, np.random.default_rng(0), vocabulary)
+        >>> upstream = np.zeros((1, 3, 3, 6))
+        >>> upstream[:, 0, 1] = 1.0  # the sum over the token layer of "bank", which holds it twice
+        >>> batch = Batch.from_ids(model.ids([["bank"]]))
+        >>> model.layer_gradients(batch, upstream)["embedding"].tolist()
+        [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [2.0, 2.0, 2.0]]
+
+        Book: chapter 5, "Frozen, fine-tuned, adapted".
+        """
+        tokens, width = batch.occurrences.shape, self.options.lstm.projection_dim
+        expected = (tokens[0], 1 + self.options.lstm.n_layers, tokens[1], 2 * width)
+        if upstream.shape != expected:
+            raise ValueError(
+                f"upstream: expected the layers' shape {expected}, got {upstream.shape}"
+            )
+        reading = self._read(batch, self._zero_state(batch))
+        halves = upstream[..., :width], upstream[..., width:]  # forward, backward
+        *lower, top = (
+            np.stack([reading.order.read(half[:, layer])[d] for d, half in enumerate(halves)])
+            for layer in range(1, expected[1])
+        )
+        dread, layer_gradients = lstm.stack_gradients(
+            top, reading.trace, self.layer_weights, reading.order, self.options.lstm, lower
+        )
+        # Layer 0 holds the token vector twice.
+        dtokens = reading.order.unread(dread).sum(axis=2) + halves[0][:, 0] + halves[1][:, 0]
+        return self._gradients_below(batch, reading, dtokens, layer_gradients)
 
     def predictions(self, sentence: Sequence[str]) -> FloatArray:
         """Probability of every word at every position: (2, tokens, words).
@@ -391,11 +428,40 @@ class BiLM:
         )
         return _Reading(order, vectors, spelling, trace, final)
 
+    def _gradients_below(
+        self,
+        batch: Batch,
+        reading: "_Reading",
+        dtokens: FloatArray,
+        layer_gradients: list[LayerWeights],
+    ) -> dict[str, FloatArray]:
+        """Of the stacks, by name, and of the encoder, from those of the token vectors."""
+        gradients = {}
+        for layer, gradient in enumerate(layer_gradients):
+            for name, value in zip(lstm.LAYER_PARAMETERS, gradient, strict=True):
+                gradients[f"Cell{layer}/{name}"] = value
+
+        present = batch.occurrences > 0
+        dtypes = token_encoder.sum_by_index(
+            batch.occurrences[present] - 1, dtokens[present], len(batch.types)
+        )
+        if reading.spelling is not None and isinstance(self.options.encoder, CharacterOptions):
+            gradients |= token_encoder.character_gradients(
+                dtypes, reading.spelling, self.parameters, self.options.encoder
+            )
+        else:
+            gradients["embedding"] = token_encoder.sum_by_index(
+                batch.types - text.SHIFT, dtypes, len(self.parameters["embedding"])
+            )
+        return gradients
+
     def _head(
         self, reading: "_Reading", targets: IntArray, *, gradients: bool
     ) -> tuple[Loss, HeadLoss, FloatArray]:
         self._checked_vocabulary()
         order, top = reading.order, reading.trace.outputs[-1]
+        if not np.issubdtype(targets.dtype, np.integer):
+            raise TypeError(f"targets: expected integers, got {targets.dtype}")
         if targets.shape != reading.vectors.shape[:2]:
             raise ValueError(
                 f"targets: expected (batch, tokens) = {reading.vectors.shape[:2]}, "
@@ -409,6 +475,12 @@ class BiLM:
             raise ValueError(
                 "targets: expected a word id (line + 1) wherever a token is, and at "
                 "least two tokens in some row (the boundary symbols)"
+            )
+        words = len(self.parameters["softmax/b"])
+        if next_targets.max() >= words:
+            raise ValueError(
+                f"targets: expected word ids up to {words} (line + 1), "
+                f"got {next_targets.max() + text.SHIFT}"
             )
         head = head_loss(
             top[:, : steps - shift][:, predicts],

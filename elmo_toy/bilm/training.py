@@ -6,6 +6,8 @@ that it met. For one seed it computes the same numbers each time (on one BLAS bu
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf, nan
+from numbers import Real
 from time import perf_counter
 from typing import Protocol, TextIO
 
@@ -66,6 +68,14 @@ class Corpus:
         return Batch(self._types[batch.types - 1], batch.occurrences), self._targets[numbers]
 
 
+def _check_positive(**values: float) -> None:
+    for name, value in values.items():
+        if not isinstance(value, Real):
+            raise TypeError(f"{name}: expected a number, got {value!r}")
+        if not 0 < value < inf:
+            raise ValueError(f"{name}: expected a finite number above 0, got {value}")
+
+
 class Optimiser(Protocol):
     """Changes parameters in place, against their gradients."""
 
@@ -91,6 +101,12 @@ class Adagrad:
     learning_rate: float = 0.2
     initial_accumulator: float = 1.0
     _sums: Gradients = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would climb, stand still or divide by 0."""
+        _check_positive(
+            learning_rate=self.learning_rate, initial_accumulator=self.initial_accumulator
+        )
 
     def update(self, parameters: Gradients, gradients: Gradients) -> None:
         """Take one step."""
@@ -120,6 +136,15 @@ class Adam:
     _steps: int = field(default=0, repr=False)
     _means: Gradients = field(default_factory=dict, repr=False)
     _squares: Gradients = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would climb, stand still or divide by 0."""
+        _check_positive(learning_rate=self.learning_rate, epsilon=self.epsilon)
+        for name in ("beta1", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(
+                    f"{name}: expected at least 0 and below 1, got {getattr(self, name)}"
+                )
 
     def update(self, parameters: Gradients, gradients: Gradients) -> None:
         """Take one step."""
@@ -195,6 +220,14 @@ class TrainingRun:
         return self.history[-1].tokens
 
 
+class DivergedError(FloatingPointError):
+    """The loss is no longer finite. What was reached before, the best model too, is in ``run``."""
+
+    def __init__(self, message: str, run: TrainingRun) -> None:
+        super().__init__(message)
+        self.run = run
+
+
 def train(
     model: BiLM,
     corpus: Corpus,
@@ -233,18 +266,29 @@ def train(
 
     Raises
     ------
+    DivergedError
+        A FloatingPointError: the loss is no longer finite. Its ``run`` holds the curve until then
+        and the best model that was met.
     FloatingPointError
-        If the loss is no longer finite.
+        If the given model's loss on ``development`` is not finite.
+    ValueError, TypeError
+        If a number is out of range, or none.
 
     Book: chapter 2, "A language model trained live".
     """
-    if tokens < 1 or evaluations < 1:
-        raise ValueError(f"tokens, evaluations: expected at least 1, got {tokens}, {evaluations}")
+    text.checked_count(tokens, "tokens")
+    text.checked_count(evaluations, "evaluations")
+    _check_positive(clip_norm=clip_norm)
     started = perf_counter()
     model = _copy(model)
     learning_rate = optimiser.learning_rate
     course = _Course(model, development)
     interrupted = False
+
+    def reached() -> TrainingRun:
+        seconds = perf_counter() - started
+        return TrainingRun(course.best, tuple(course.history), interrupted, seconds)
+
     try:
         while course.seen < tokens:
             for rows in text.length_bucketed_batches(corpus.lengths, batch_size, rng):
@@ -252,9 +296,10 @@ def train(
                     optimiser.learning_rate = learning_rate * (1 - course.seen / tokens)
                 loss, gradients = model.loss_and_gradients(*corpus.batch(rows))
                 if not np.isfinite(loss.mean):
-                    raise FloatingPointError(
+                    raise DivergedError(
                         f"the loss became {loss.mean} after {course.seen} tokens; "
-                        "expected a finite one (try a lower learning rate)"
+                        "expected a finite one (try a lower learning rate)",
+                        reached(),
                     )
                 clip_by_global_norm(gradients, clip_norm)
                 optimiser.update(model.parameters, gradients)
@@ -272,7 +317,7 @@ def train(
         optimiser.learning_rate = learning_rate
         if progress is not None:
             progress.write("\n")
-    return TrainingRun(course.best, tuple(course.history), interrupted, perf_counter() - started)
+    return reached()
 
 
 class _Course:
@@ -282,7 +327,12 @@ class _Course:
         self._development = development
         self.seen = 0
         self._training_loss = 0.0  # sum over the predictions since the last point
-        self.history = [Evaluation(0, float("nan"), evaluate(model, development))]
+        start = evaluate(model, development)
+        if not np.isfinite(start.mean):
+            raise FloatingPointError(
+                f"model: expected a finite loss on the development corpus, got {start.mean}"
+            )
+        self.history = [Evaluation(0, nan, start)]
         self.best = _copy(model)
 
     def add(self, loss: Loss) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,6 +72,28 @@ def test_rounding_alone_gives_no_rank() -> None:
 def test_percentile_refuses_an_empty_or_square_reference(reference: np.ndarray) -> None:
     with pytest.raises(ValueError, match="reference must have shape"):
         percentile(np.ones(1), reference)
+
+
+class Counted(np.random.Generator):
+    """Gives up after so many numbers: a search without an end becomes a failure."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(np.random.PCG64(0))
+        self.left = limit
+
+    def integers(self, *arguments: Any, **settings: Any) -> Any:
+        """Draw as ever, and count."""
+        self.left -= 1
+        assert self.left >= 0, "too many draws"
+        return super().integers(*arguments, **settings)
+
+
+def test_a_word_of_one_sentence_only_is_never_half_of_a_same_word_pair() -> None:
+    """There "once" has no partner, and "twice" none in another sentence."""
+    words = ["once", "twice", "twice", "bank", "bank", "loan", "loan"]
+    place = [0, 1, 1, 0, 1, 1, 2]
+    same = random_pairs(words, place, 100, Counted(2_000)).same
+    assert {words[first] for first, _ in same} == {"bank", "loan"}
 
 
 def test_random_pairs_are_what_they_are_called_and_deterministic() -> None:

@@ -93,6 +93,13 @@ def test_the_end_mark_survives_a_cut_inside_a_character() -> None:
     assert text.character_ids("aé", 4).tolist() == [259, 98, 196, 260]
 
 
+def test_what_has_no_bytes_in_utf_8_is_dropped() -> None:
+    """A lone surrogate, half of a character of UTF-16; a question mark would be another word."""
+    for token in ("a\ud800b", "\udfffab", "ab\ud800\ud800"):
+        assert text.character_ids(token, 6).tolist() == text.character_ids("ab", 6).tolist()
+    assert text.character_ids("\ud800", 4).tolist() == text.character_ids("", 4).tolist()
+
+
 def test_only_the_exact_boundary_symbols_are_special() -> None:
     assert text.character_ids("<S>", 4).tolist() == [259, 257, 260, 261]
     assert text.character_ids("</S>", 4).tolist() == [259, 258, 260, 261]
@@ -243,9 +250,29 @@ def test_batches_hold_every_sentence_once(lengths: list[int], size: int, seed: i
     assert all(low[1] <= high[0] for low, high in itertools.pairwise(bounds))
 
 
-def test_batch_size_must_be_positive() -> None:
+def test_sentences_of_equal_length_meet_others_in_every_epoch() -> None:
+    rng = np.random.default_rng(0)
+    epochs = [text.length_bucketed_batches([3] * 20, 4, rng) for _ in range(3)]
+    companies = {frozenset(frozenset(batch.tolist()) for batch in epoch) for epoch in epochs}
+    in_order = frozenset(frozenset(range(start, start + 4)) for start in range(0, 20, 4))
+    assert len(companies | {in_order}) == 4
+
+
+def test_batches_come_in_another_order_in_every_epoch() -> None:
+    """Not from the shortest sentences to the longest."""
+    rng = np.random.default_rng(0)
+    orders = {
+        tuple(len_[0] for len_ in text.length_bucketed_batches(range(9), 1, rng)) for _ in range(3)
+    }
+    assert len(orders | {tuple(range(9))}) == 4
+
+
+def test_batch_size_must_be_a_positive_integer() -> None:
     with pytest.raises(ValueError, match="batch_size: expected at least 1, got 0"):
         text.length_bucketed_batches([1], 0)
+    for wrong in (1.5, True, "2"):
+        with pytest.raises(TypeError, match=f"batch_size: expected an integer, got {wrong!r}"):
+            text.length_bucketed_batches([1], wrong)  # type: ignore[arg-type]  # on purpose
 
 
 @given(sentences, st.integers(1, 3), st.integers(1, 5), st.booleans())

@@ -1,10 +1,15 @@
 """The grammar says what it promises: senses told by cues, and by nothing else."""
 
+import hashlib
+import re
 from collections import Counter
+from collections.abc import Callable, Iterable
 from itertools import chain, combinations, pairwise
+from typing import Any
 
 import pytest
 
+from elmo_toy import toy_language
 from elmo_toy.bilm.senses import bag_of_words, naive_bayes_score
 from elmo_toy.toy_language import (
     DOMAINS,
@@ -12,9 +17,11 @@ from elmo_toy.toy_language import (
     NEUTRAL,
     NOUN_OR_VERB,
     SENSES,
+    Reports,
     Sentence,
     ToyCorpus,
     make_corpus,
+    make_reports,
     vocabulary,
     words,
 )
@@ -30,6 +37,11 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def corpus() -> ToyCorpus:
     return make_corpus(train=6_000)
+
+
+@pytest.fixture(scope="module")
+def reports() -> Reports:
+    return make_reports()
 
 
 def clauses(sentence: Sentence) -> list[range]:
@@ -83,6 +95,15 @@ def test_one_seed_one_corpus() -> None:
     assert make_corpus(3, **small) != make_corpus(4, **small)
 
 
+def test_a_seed_draws_the_same_sentences_as_ever() -> None:
+    """To the byte: the shipped model's record and the book's numbers are about them."""
+    corpus = make_corpus(0, train=300, development=50, labelled=3, test=3)
+    found = repr([[tuple(vars(s).values()) for s in getattr(corpus, split)] for split in SPLITS])
+    assert hashlib.sha256(found.encode()).hexdigest() == (
+        "19bc470a984f6da4dea69321a7f7fc683cb06be3b04c8b59dc427d39348d6d90"
+    )
+
+
 def test_the_tests_do_not_depend_on_the_size_of_the_rest(corpus: ToyCorpus) -> None:
     other = make_corpus(train=10, development=1, labelled=1)
     assert (other.test, other.new_cues, other.two_cues) == (
@@ -95,6 +116,29 @@ def test_the_tests_do_not_depend_on_the_size_of_the_rest(corpus: ToyCorpus) -> N
 def test_no_sentence_stands_twice(corpus: ToyCorpus) -> None:
     sentences = list(chain(*(getattr(corpus, split) for split in SPLITS)))
     assert len({sentence.tokens for sentence in sentences}) == len(sentences)
+
+
+def test_a_sentence_that_is_drawn_twice_is_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generator that says everything twice, within a split and from one split to the next."""
+
+    def stammering(draw: Callable[..., Sentence]) -> Callable[..., Sentence]:
+        said: list[Sentence] = []
+
+        def say(*arguments: Any, **settings: Any) -> Sentence:
+            if said:
+                return said.pop()
+            said.append(draw(*arguments, **settings))
+            return said[0]
+
+        return say
+
+    for name in ("text", "example"):
+        monkeypatch.setattr(toy_language._Draw, name, stammering(getattr(toy_language._Draw, name)))
+    corpus = make_corpus(train=9, development=5, labelled=2, test=1)
+    reports = make_reports(train=9, development=5, test=4)
+    for splits in (corpus, reports):
+        every = list(chain(*vars(splits).values()))
+        assert len({sentence.tokens for sentence in every}) == len(every)
 
 
 @pytest.mark.parametrize("split", LABELLED_SPLITS)
@@ -204,6 +248,99 @@ def test_some_words_are_nouns_in_one_place_and_verbs_in_another(corpus: ToyCorpu
     for word in NOUN_OR_VERB:
         assert tags[word, "NOUN"] > 100
         assert tags[word, "VERB"] > 100
+
+
+# Reports, the second kind of text
+
+
+def test_reports_share_no_sentence_with_each_other_or_with_the_corpus(
+    corpus: ToyCorpus, reports: Reports
+) -> None:
+    """By construction: a report begins with an adverb or a preposition, the others never do."""
+    every = list(chain(*vars(reports).values()))
+    assert len(every) == 5_000
+    assert len({sentence.tokens for sentence in every}) == len(every)
+    assert {sentence.tags[0] for sentence in every} == {"ADV", "ADP"}
+    assert {s.tags[0] for split in SPLITS for s in getattr(corpus, split)} == {"DET"}
+
+
+def test_one_seed_one_set_of_reports_whose_test_does_not_depend_on_the_rest() -> None:
+    small = make_reports(3, train=50, development=5, test=20)
+    assert small == make_reports(3, train=50, development=5, test=20)
+    assert small.test == make_reports(3, train=1, development=1, test=20).test
+    assert not set(small.test) & set(make_reports(4, train=0, development=0, test=20).test)
+
+
+def test_a_report_is_built_as_its_docstring_says(reports: Reports) -> None:
+    phrase = "DET (?:ADJ )?NOUN "
+    clause = f"(?:ADV |ADP {phrase}){phrase}VERB {phrase}"
+    for sentence in reports.train:
+        assert re.fullmatch(f"{clause}(?:CCONJ {clause})?PUNCT", " ".join(sentence.tags))
+        for place, (token, tag) in enumerate(zip(sentence.tokens, sentence.tags, strict=True)):
+            licensed = {
+                *NEUTRAL[tag],
+                *(SENSES if tag == "NOUN" else ()),
+                *(getattr(DOMAINS[CUE_DOMAIN[token]], tag) if token in CUE_DOMAIN else ()),
+            }
+            assert token in licensed, (place, sentence)
+
+
+def test_the_cues_of_a_reports_clause_tell_its_noun(reports: Reports) -> None:
+    nouns = Counter[tuple[str, str | None]]()
+    for sentence in reports.train:
+        for clause in clauses(sentence):
+            domains = {
+                CUE_DOMAIN[t]
+                for t in sentence.tokens[clause.start : clause.stop]
+                if t in CUE_DOMAIN
+            }
+            ambiguous = [place for place in clause if sentence.senses[place] is not None]
+            assert len(domains) <= 1
+            assert len(ambiguous) <= 1
+            for place in ambiguous:
+                assert {sentence.senses[place]} == domains
+                nouns[sentence.tokens[place], sentence.senses[place]] += 1
+                near = [c for c in sentence.cues if c in clause]
+                assert near
+                assert all(1 <= abs(c - place) <= MAX_DISTANCE for c in near)
+    assert set(nouns) == {(noun, sense) for noun in SENSES for sense in SENSES[noun]}
+
+
+def test_what_prevails_in_reports(corpus: ToyCorpus, reports: Reports) -> None:
+    """Rarer than half in the first kind of text, more than two thirds in the second."""
+
+    def share(sentences: Iterable[Sentence], some: set[str], of: set[str], tag: str) -> float:
+        found = [
+            token
+            for sentence in sentences
+            for token, own in zip(sentence.tokens, sentence.tags, strict=True)
+            if own == tag and token in of
+        ]
+        return sum(token in some for token in found) / len(found)
+
+    cues = {tag: {w for c in DOMAINS.values() for w in getattr(c, tag)} for tag in ("NOUN", "ADJ")}
+    for some, of, tag in (
+        ({"because", "so"}, set(NEUTRAL["CCONJ"]), "CCONJ"),
+        (set(NOUN_OR_VERB), set(NEUTRAL["VERB"]), "VERB"),
+        ({"today", "again", "suddenly"}, set(NEUTRAL["ADV"]), "ADV"),
+        ({"near", "from"}, set(NEUTRAL["ADP"]), "ADP"),
+        (cues["NOUN"] - KNOWN, cues["NOUN"], "NOUN"),
+    ):
+        assert share(corpus.train, some, of, tag) < 0.4, tag
+        assert share(reports.train, some, of, tag) > 0.7, tag
+    assert abs(share(reports.train, cues["ADJ"] - KNOWN, cues["ADJ"], "ADJ") - 0.75) < 0.03
+
+
+@pytest.mark.parametrize("make", [make_corpus, make_reports])
+def test_a_number_of_sentences_is_one(make: Callable[..., Any]) -> None:
+    for name in ("train", "development", "test"):
+        with pytest.raises(ValueError, match=f"{name}: expected at least 0, got -1"):
+            make(**{name: -1})
+        for wrong in (None, 1.5, "10", True):
+            with pytest.raises(TypeError, match=f"{name}: expected an integer, got {wrong!r}"):
+                make(**{name: wrong})
+    with pytest.raises(ValueError, match="labelled: expected at least 0, got -5"):
+        make_corpus(labelled=-5)
 
 
 # What tells the sense

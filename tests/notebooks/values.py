@@ -7,6 +7,8 @@ what others printed stands in ``cited.toml``.
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,11 @@ from elmo_toy.similarity import (
 )
 from elmo_toy.toy_language import make_corpus
 from elmo_toy.worked_example import HEAD, LAYERS, OCCURRENCES, PRESETS
+
+sys.path.insert(0, str(Path(__file__).parent))  # this file is also loaded from elsewhere
+from values_carry import carry_values
+from values_extractor import extractor_values
+from values_reported import reported_values
 
 
 def _state(state: worked_example.State) -> dict[str, Any]:
@@ -303,5 +310,8 @@ def values() -> dict[str, Any]:
         "weight_gradient": descent.gradients_at(PRESETS["upper"], 1.0).weights.tolist(),
         "word_types": _word_types(),
         "language_models": _language_models(),
+        "carry": carry_values(),
+        "extractor": extractor_values(),
+        "reported": reported_values(),
         "float64": {"eps": float(np.finfo(np.float64).eps)},
     }

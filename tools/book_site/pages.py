@@ -16,15 +16,27 @@ SCRIPTS_BY_MARK = {
     "copybutton.js": 'class="highlight',
     "togglebutton.js": "dropdown admonition",
     "design-tabs.js": "sd-tab-set",
+    "elmo-math.js": 'class="elmo-explorer"',
+    "elmo-explorer.js": 'class="elmo-explorer"',
+    "elmo-mixture.js": "<elmo-mixture",
+    "elmo-gradient.js": "<elmo-gradient",
 }
 # For a version switcher that this book has not; it would have to wait for a deferred script.
 UNUSED_INLINE = "DOCUMENTATION_OPTIONS.pagename"
+# Of the explorers' views for a kernel, which stay out of the page.
+WIDGET_STATE = "vnd.jupyter.widget-state"
 STYLES_BY_MARK = {
     "_static/copybutton.css": 'class="highlight',
     "_static/togglebutton.css": "dropdown admonition",
     "_static/sphinx-design.min.css": "sd-",
     "_static/katex/katex.min.css": 'class="katex',
+    "_static/explorers.css": 'class="elmo-explorer"',
 }
+
+
+def is_unused(inline: dict[str, Any]) -> bool:
+    """Say whether an inline script, given by its attributes and body, is for no page."""
+    return UNUSED_INLINE in inline.get("body", "") or WIDGET_STATE in inline.get("type", "")
 
 
 def choose_assets(
@@ -42,7 +54,7 @@ def choose_assets(
     for script in context["script_files"]:
         if script.filename:
             script.attributes["defer"] = "defer"
-        elif UNUSED_INLINE in script.attributes.get("body", ""):
+        elif is_unused(script.attributes):
             continue
         if wanted(script, SCRIPTS_BY_MARK):
             scripts.append(script)

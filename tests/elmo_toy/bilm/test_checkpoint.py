@@ -1,5 +1,6 @@
 """The released layout: written, read, compared with recorded states, and refused when damaged."""
 
+import hashlib
 import json
 import pickle
 import shutil
@@ -295,6 +296,43 @@ def test_a_wrong_head_is_named(written: Path) -> None:
     refuses(written, r"lm_head\.hdf5: dataset 'softmax/W': expected shape \(7, 3\)")
 
 
+def forget_the_words(folder: Path) -> None:
+    with h5py.File(folder / "lm_head.hdf5", "a") as file:
+        del file.attrs["vocabulary_sha256"]
+
+
+@pytest.mark.parametrize("last", ["flooded\nbank", "bank\nflood"])
+def test_words_that_are_not_the_heads_are_refused(written: Path, last: str) -> None:
+    """As many, but in another order, or another one among them."""
+    path = written / "vocabulary.txt"
+    before = path.read_text("utf-8")
+    after = before.replace("bank\nflooded", last)
+    path.write_text(after, encoding="utf-8")
+    first, other = (hashlib.sha256(content.encode()).hexdigest() for content in (before, after))
+    refuses(written, rf"lm_head\.hdf5: expected words of SHA-256 {first}, found .* of {other}")
+
+
+def test_other_line_ends_are_the_same_words(written: Path) -> None:
+    path = written / "vocabulary.txt"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_checkpoint(written).vocabulary is not None
+
+
+def test_a_head_that_names_no_words_is_read_with_as_many(written: Path) -> None:
+    """Heads written before the checksum was added."""
+    forget_the_words(written)
+    read_checkpoint(written)
+    with (written / "vocabulary.txt").open("a", encoding="utf-8") as file:
+        file.write("more\n")
+    refuses(written, r"lm_head\.hdf5: dataset 'softmax/W': expected shape \(8, 3\)")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int64", "complex128"])
+def test_another_dtype_is_refused(written: Path, dtype: str) -> None:
+    with pytest.raises(ValueError, match=f"dtype: expected float32 or float64, got {dtype}"):
+        read_checkpoint(written, dtype=dtype)
+
+
 def test_a_repeated_word_in_the_vocabulary_is_named(written: Path) -> None:
     (written / "vocabulary.txt").write_text("<S>\n</S>\nbank\nbank\n", encoding="utf-8")
     refuses(written, r"vocabulary\.txt: words: expected distinct words, got 'bank'")
@@ -345,8 +383,21 @@ def test_options_that_are_no_json(written: Path) -> None:
 
 
 def test_options_of_the_originals_training_are_read(written: Path) -> None:
+    """They hold the size of the softmax, too: with ``char_cnn`` beside it, it is no encoder's."""
     edit(written, lambda options: options["char_cnn"].update(n_characters=261))
-    read_checkpoint(written)
+    edit(written, lambda options: options.update(n_tokens_vocab=7))
+    assert isinstance(read_checkpoint(written).options.encoder, CharacterOptions)
+
+
+@pytest.mark.parametrize("number", [8, "7", None])
+def test_a_size_of_the_softmax_that_is_not_the_vocabularys_is_named(
+    written: Path, number: Any
+) -> None:
+    edit(written, lambda options: options.update(n_tokens_vocab=number))
+    refuses(
+        written,
+        rf"n_tokens_vocab: expected the 7 words of vocabulary\.txt, found {number!r}",
+    )
 
 
 def test_a_lookup_model_needs_its_own_vocabulary(make_model: MakeModel, tmp_path: Path) -> None:
@@ -363,6 +414,7 @@ def test_a_vocabulary_of_another_size_than_the_lookup_table_is_named(
     write_checkpoint(make_model(), tmp_path / "model")
     with (tmp_path / "model" / "vocabulary.txt").open("a", encoding="utf-8") as file:
         file.write("more\n")
+    forget_the_words(tmp_path / "model")
     replace(tmp_path / "model", "softmax/W", np.zeros((8, 3)), "lm_head.hdf5")
     replace(tmp_path / "model", "softmax/b", np.zeros(8), "lm_head.hdf5")
     refuses(tmp_path / "model", r"options\.json: vocabulary: expected the encoder's 7 words, got 8")

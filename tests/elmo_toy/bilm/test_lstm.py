@@ -75,6 +75,33 @@ def test_states_stay_within_the_clip_but_layers_may_exceed_it(make_model: MakeMo
     assert np.abs(trace.outputs[1]).max() > 0.3
 
 
+def test_lower_layers_of_zeros_are_no_lower_layers(make_model: MakeModel) -> None:
+    """And what they hold is added: the gradient is linear in what comes from above."""
+    model = make_model(n_layers=3)
+    rng, order = np.random.default_rng(1), ReadingOrder(np.array([4, 6]), 6)
+    options, weights = model.options.lstm, model.layer_weights
+    read = order.read(rng.normal(size=(2, 6, 3)))
+    trace, _ = lstm.stack_forward(
+        read, weights, order, State.zeros(options, 2, np.float64), options
+    )
+    top, *lower = rng.normal(size=(3, *trace.outputs[0].shape))
+    nothing = [np.zeros_like(top)] * 2
+
+    def gradients(*args: object) -> FloatArray:
+        dread, layers = lstm.stack_gradients(args[0], trace, weights, order, options, *args[1:])  # type: ignore[arg-type]
+        return np.concatenate(
+            [dread.ravel(), *(part.ravel() for layer in layers for part in layer)]
+        )
+
+    assert np.array_equal(gradients(top, nothing), gradients(top))
+    np.testing.assert_allclose(
+        gradients(top, lower),
+        gradients(top) + gradients(np.zeros_like(top), lower),
+        rtol=0,
+        atol=1e-11,
+    )
+
+
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=5))
 def test_unread_undoes_read_and_zeroes_the_rest(lengths: list[int]) -> None:
     tokens = np.arange(1, 1 + len(lengths) * 5).reshape(len(lengths), 5)

@@ -71,6 +71,70 @@ def test_every_gradient_is_the_central_difference(
         assert np.abs(gradients[name]).max() > 1e-6, f"{name}: a check of zeros checks nothing"
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"n_layers": 1},
+        {"n_layers": 3, "dim": 2, "projection_dim": 2},
+        {"use_skip_connections": False},
+        {"joined": True, "dim": 2, "projection_dim": 2},
+        {"characters": True, "dim": 2, "projection_dim": 2},
+    ],
+    ids=str,
+)
+def test_every_gradient_of_the_layers_is_the_central_difference(
+    make_model: MakeModel, setting: dict[str, object]
+) -> None:
+    """Of a loss that reads every number of every layer; where no token is, upstream holds NaN."""
+    model = make_model(seed=3, **setting)
+    batch, _ = examples(model, [["river", "bank"], []])
+    layers, mask = model.layers(batch)
+    directions = np.random.default_rng(0).normal(size=layers.shape)
+    inside = mask[:, None, :, None]
+    upstream = np.where(inside, directions * np.cos(directions * layers), np.nan)
+    gradients = model.layer_gradients(batch, upstream)
+    below = {name for name in model.parameters if not name.startswith("softmax/")}
+    assert gradients.keys() == below
+    step = 1e-6
+    for name in below:
+        values = model.parameters[name]
+        rows = np.unique(np.append(batch.types - 1, 0)) if name == "char_embed" else slice(None)
+        chosen = np.zeros(values.shape, dtype=bool)
+        chosen[rows] = True
+        numeric = np.zeros_like(values)
+        for index in map(tuple, np.argwhere(chosen)):
+            kept = values[index]
+            ends = []
+            for shift in (step, -step):
+                values[index] = kept + shift
+                ends.append(float(np.sin(directions * model.layers(batch).layers).sum()))
+            values[index] = kept
+            numeric[index] = (ends[0] - ends[1]) / (2 * step)
+        np.testing.assert_allclose(gradients[name], numeric, rtol=1e-6, atol=2e-8, err_msg=name)
+        assert np.abs(gradients[name]).max() > 1e-6, f"{name}: a check of zeros checks nothing"
+
+
+def test_the_loss_of_one_layer_alone_reaches_what_lies_below_it(make_model: MakeModel) -> None:
+    model = make_model()
+    batch, _ = examples(model, SENTENCES)
+    layers, mask = model.layers(batch)
+    for read in range(3):
+        upstream = np.zeros_like(layers)
+        upstream[:, read][mask] = 1.0
+        gradients = model.layer_gradients(batch, upstream)
+        assert gradients["embedding"].any()
+        for layer in range(2):
+            for name in ("W_0", "B", "W_P_0"):
+                assert gradients[f"Cell{layer}/{name}"].any() == (layer < read)
+
+
+def test_layer_gradients_of_another_shape_are_refused(make_model: MakeModel) -> None:
+    model = make_model()
+    batch, _ = examples(model, SENTENCES)
+    with pytest.raises(ValueError, match=r"layers' shape \(4, 3, 6, 6\), got \(4, 2, 6, 6\)"):
+        model.layer_gradients(batch, np.zeros((4, 2, 6, 6)))
+
+
 def test_the_head_in_chunks_is_the_head_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     states, targets = rng.normal(size=(2, 11, 3)), rng.integers(0, 5, (2, 11))

@@ -135,29 +135,78 @@ def test_control_c_returns_what_was_reached(
     assert training.evaluate(result.model, Corpus(result.model, SENTENCES)).mean == best
 
 
+class Recording(Adam):
+    """Notes the learning rate and the gradients' norm of every step; at step ``poison``, spoils."""
+
+    def __init__(self, learning_rate: float, poison: int | None = None) -> None:
+        super().__init__(learning_rate)
+        self.rates: list[float] = []
+        self.norms: list[float] = []
+        self.poison = poison
+
+    def update(self, parameters: dict[str, FloatArray], gradients: dict[str, FloatArray]) -> None:
+        """Note, step, and spoil if it is time."""
+        self.rates.append(self.learning_rate)
+        self.norms.append(float(np.sqrt(sum((g * g).sum() for g in gradients.values()))))
+        super().update(parameters, gradients)
+        if len(self.rates) == self.poison:
+            parameters["softmax/b"][0] = np.nan
+
+
 def test_a_loss_that_is_not_finite_stops_with_its_place(make_model: MakeModel) -> None:
+    with pytest.raises(FloatingPointError, match=r"the loss became nan after \d+ tokens"):
+        run(make_model(), optimiser=Recording(0.01, poison=1))
     model = make_model()
     model.parameters["softmax/b"][0] = np.nan
-    with pytest.raises(FloatingPointError, match="the loss became nan after 0 tokens"):
+    with pytest.raises(FloatingPointError, match=r"model: expected a finite loss on the .* nan"):
         run(model)
 
 
-def test_decay_ends_near_zero_and_restores_the_rate(make_model: MakeModel) -> None:
-    rates: list[float] = []
+def test_a_loss_that_is_not_finite_leaves_the_best_model(make_model: MakeModel) -> None:
+    """The exception carries what the run would have returned, had it ended there."""
+    optimiser = Recording(0.02, poison=30)
+    with pytest.raises(training.DivergedError) as caught:
+        run(make_model(), tokens=10_000, evaluations=100, optimiser=optimiser)
+    found = caught.value.run
+    assert len(optimiser.rates) == 30
+    assert not found.interrupted
+    assert found.seconds > 0
+    assert found.best_tokens > 0
+    losses = [point.development.mean for point in found.history]
+    losses = [loss for loss in losses if np.isfinite(loss)]
+    assert min(losses) < losses[0]
+    assert training.evaluate(found.model, Corpus(found.model, SENTENCES)).mean == min(losses)
+    assert optimiser.learning_rate == 0.02
 
-    class Recording(Adam):
-        def update(
-            self, parameters: dict[str, FloatArray], gradients: dict[str, FloatArray]
-        ) -> None:
-            rates.append(self.learning_rate)
-            super().update(parameters, gradients)
 
-    optimiser = Recording(0.01)
-    run(make_model(), optimiser=optimiser, decay=True)
-    assert rates[0] == 0.01
-    assert rates == sorted(rates, reverse=True)
-    assert rates[-1] < 0.001
+def test_decay_is_linear_ends_near_zero_and_restores_the_rate(make_model: MakeModel) -> None:
+    """With sentences of one length every step sees as many tokens, so the rates lie on a line."""
+    model, optimiser = make_model(), Recording(0.01)
+    corpus = Corpus(model, [["the", "bank"]] * 24)
+    train(
+        model,
+        corpus,
+        corpus,
+        tokens=600,
+        optimiser=optimiser,
+        batch_size=8,
+        rng=np.random.default_rng(0),
+        decay=True,
+    )
+    np.testing.assert_allclose(optimiser.rates, np.linspace(0.01, 0, 26)[:-1], atol=1e-15)
     assert optimiser.learning_rate == 0.01
+    constant = Recording(0.01)
+    run(make_model(), optimiser=constant)
+    assert set(constant.rates) == {0.01}
+
+
+@pytest.mark.parametrize("clip_norm", [0.01, 0.3])
+def test_no_step_takes_gradients_longer_than_asked(make_model: MakeModel, clip_norm: float) -> None:
+    optimiser, free = Recording(0.01), Recording(0.01)
+    run(make_model(), optimiser=optimiser, clip_norm=clip_norm)
+    run(make_model(), optimiser=free, clip_norm=1e9)
+    assert min(free.norms) > 0.3  # all are clipped
+    np.testing.assert_allclose(optimiser.norms, clip_norm, rtol=1e-12)
 
 
 def test_the_progress_bar_reaches_its_end(make_model: MakeModel) -> None:
@@ -204,5 +253,57 @@ def test_refusals(make_model: MakeModel) -> None:
         Corpus(make_model(characters=True, head=False), SENTENCES)
     with pytest.raises(TypeError, match="got the string 'the bank'"):
         Corpus(make_model(), "the bank")
-    with pytest.raises(ValueError, match="tokens, evaluations: expected at least 1, got 0, 10"):
-        run(make_model(), tokens=0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"tokens": 0}, ValueError, "tokens: expected at least 1, got 0"),
+        ({"tokens": 1e5}, TypeError, "tokens: expected an integer, got 100000.0"),
+        ({"evaluations": -1}, ValueError, "evaluations: expected at least 1, got -1"),
+        ({"batch_size": None}, TypeError, "batch_size: expected an integer, got None"),
+        ({"clip_norm": 0}, ValueError, "clip_norm: expected a finite number above 0, got 0"),
+        ({"clip_norm": -1.0}, ValueError, "clip_norm: expected a finite number above 0, got -1"),
+        ({"clip_norm": np.nan}, ValueError, "clip_norm: expected a finite number above 0, got n"),
+        ({"clip_norm": None}, TypeError, "clip_norm: expected a number, got None"),
+    ],
+)
+def test_odd_settings_are_refused_by_name(
+    make_model: MakeModel, settings: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        run(make_model(), **settings)
+
+
+@pytest.mark.parametrize("optimiser", [Adagrad, Adam])
+@pytest.mark.parametrize("rate", [-0.1, 0.0, np.nan, np.inf])
+def test_a_learning_rate_is_above_0(optimiser: type[Adagrad] | type[Adam], rate: float) -> None:
+    with pytest.raises(ValueError, match=f"learning_rate: expected a finite .* got {rate}"):
+        optimiser(learning_rate=rate)
+    with pytest.raises(TypeError, match="learning_rate: expected a number, got 'fast'"):
+        optimiser(learning_rate="fast")  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_the_optimisers_other_numbers_have_their_ranges() -> None:
+    for beta in ("beta1", "beta2"):
+        for value in (-0.1, 1.0, np.nan):
+            with pytest.raises(ValueError, match=f"{beta}: expected at least 0 .* got {value}"):
+                Adam(**{beta: value})
+    with pytest.raises(ValueError, match="epsilon: expected a finite number above 0, got 0"):
+        Adam(epsilon=0)
+    with pytest.raises(ValueError, match="initial_accumulator: expected a finite number above 0"):
+        Adagrad(initial_accumulator=0)
+
+
+def test_targets_are_word_ids(make_model: MakeModel) -> None:
+    """As wrong in evaluating as in training; the largest id that there is counts as right."""
+    model = make_model()
+    batch, targets = Corpus(model, [["the", "bank"]]).batch(np.array([0]))
+    for call in (model.loss, model.loss_and_gradients):
+        call(batch, np.where(targets == 4, 7, targets))
+        with pytest.raises(ValueError, match=r"targets: expected word ids up to 7 .* got 8"):
+            call(batch, np.where(targets == 4, 8, targets))
+        with pytest.raises(ValueError, match="targets: expected a word id"):
+            call(batch, np.where(targets == 4, 0, targets))
+        with pytest.raises(TypeError, match="targets: expected integers, got float64"):
+            call(batch, targets.astype(float))

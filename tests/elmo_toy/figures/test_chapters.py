@@ -42,6 +42,26 @@ CALLS: dict[str, tuple[tuple, dict[str, Any], list[str]]] = {
         ["small, 2.5 million", "2.0", "highway"],
     ),
     "forgetting": ((np.array([[0, 1, 2], [0, 0.1, 0.2], [0, 1e-3, 1e-2]]),), {}, ["h₁", "h₂"]),
+    "jacobian_maps": (
+        ({"forward": np.tri(3), "attention": np.ones((3, 3))}, ["the", "muddy", "bank"]),
+        {},
+        ["forward", "attention", "muddy"],
+    ),
+    "influence_by_distance": (
+        ({"LSTM": {"biLM": np.arange(1.0, 6)}, "attention": {"trained": np.ones(5)}},),
+        {},
+        ["LSTM", "biLM", "attention", "trained", "words away"],
+    ),
+    "senses_by_objective": (
+        ({"new cues": {"biLM": np.full((2, 3), 0.9), "joined": np.full((2, 3), 0.5)}},),
+        {},
+        ["new cues", "biLM", "joined", "sense score"],
+    ),
+    "change_by_source": (
+        ({"frozen": {"coefficients": np.arange(3.0), "features": np.zeros(3)}},),
+        {},
+        ["frozen", "coefficients", "features", "steps"],
+    ),
     "two_triangles": ((UPPER,), {}, ["river", "[1.7, 1.1]", "loan", "[0.3, 1.0]"]),
     "gamma_rays": ((UPPER, [(0.444, 1.2), (0.769, 1.111)]), {}, ["0.444 to 1.200", "γ = −1"]),
     "two_cones": ((UPPER,), {}, ["γ &gt; 0", "γ &lt; 0", "out of reach"]),
@@ -78,6 +98,73 @@ CALLS: dict[str, tuple[tuple, dict[str, Any], list[str]]] = {
         (np.array([0.1, 1]), np.array([UPPER, UPPER]), RUN, 0.7),
         {},
         ["equal", "strength λ", "λ = 0.7"],
+    ),
+    "gains_by_task": (
+        ({"SQuAD": (4.7, 24.9), "SNLI": (0.7, 5.8)}, (6.0, 20.0)),
+        {},
+        ["gain, points", "SNLI", "24.9", "“6 – 20%”"],
+    ),
+    "steps_of_gain": (
+        ({"SQuAD": [80.8, 84.7, 85.0, 85.2], "SNLI": [88.1, 89.1, 89.3, 89.5]},),
+        {},
+        ["SNLI", "3.9 + 0.3 + 0.2", "1.0 + 0.2 + 0.2", "learned"],
+    ),
+    "insertion_points": (
+        ({"SRL": [84.7, 84.3, 80.9]}, {"SRL": 81.6}),
+        {},
+        ["SRL", "84.7", "80.9", "without 81.6"],
+    ),
+    "five_seeds": (
+        (np.eye(3, 5), 0.17, {"weights learned": 0.2, "last layer": 1.0}),
+        {},
+        ["0.2, weights learned", "1.0, last layer", "five runs", "deviates by 0.17"],
+    ),
+    "layers_by_task": (
+        ({"senses": {"biLM": (67.4, 69.0), "CoVe": (59.4, 64.7)}}, {"senses": {"first": 65.9}}),
+        {},
+        ["biLM 67.4", "69.0", "CoVe 59.4", "first 65.9", "layer 2"],
+    ),
+    "paired_differences": (
+        ({"senses": {"equal": [1.0, -0.5], "last layer": [2.0, 1.0]}}, "mixture"),
+        {},
+        ["senses", "equal", "last layer", "points above the mixture"],
+    ),
+    "weights_and_scores": (
+        ({"senses": np.array([UPPER, UPPER])}, {"senses": np.array([[50, 90, 95]] * 2)}),
+        {},
+        ["senses", "h₀", "h₂", "the layer alone, %", "⅓"],
+    ),
+    "scores_by_labels": (
+        ({"EWT": {name: {0.01: (40, 1), 1: (60 + n, 2)} for n, name in enumerate("ABCD")}},),
+        {},
+        ["EWT", ">A<", ">D<", "% of the labels", "100"],
+    ),
+    "frozen_and_learned": ((), {}, ["h₂ contextual", "spelling", "s′, γ′", "BiLSTM on [x; e]"]),
+    "mixture_progress": (
+        (
+            {
+                "input": (np.array([UPPER] * 3), np.ones(3)),
+                "output": (RUN.weights[:3, 0], RUN.gamma[:3, 0]),
+            },
+        ),
+        {},
+        ["weights at the input", "weights at the output", "γ", "s₂"],
+    ),
+    "losses_by_factor": (
+        ([0.5, 1, 2, 4], {"one": [1, 0.1, 0.01, 0.1], "two": [1, 1, 2, 3], "three": [1, 2, 3, 4]}),
+        {},
+        ["one", "two", "three", "γ multiplied with", "10⁻²"],
+    ),
+    "occlusion": (
+        (
+            ["muddy", "bank", "lends"],
+            1,
+            np.array([2, 0, 0.1]),
+            np.array([3, 0, 0.2]),
+            {0: ("its cue", "river")},
+        ),
+        {},
+        ["distance that “bank” moves", "muddy", "its cue", "looked at", "lends"],
     ),
     "head_turns": (
         (np.array([[1.0, -1], [-1, 1]]), PRESETS["lower"], [0, 1]),

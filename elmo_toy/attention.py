@@ -1,0 +1,276 @@
+"""Self-attention, forward, backward and its Jacobian by formula: the other way to meet a neighbour.
+
+For each head, with ``q_t = x_t Q``, ``k_u = x_u K``, ``v_u = x_u V``::
+
+    p[t, u] = softmax_u(q_t . k_u / sqrt(head_dim))
+    m_t     = sum_u p[t, u] v_u
+    output  = sum over heads of m_t O
+
+The softmax is the mixture's, over positions instead of layers, and computed anew for every pair of
+tokens. Nothing here knows where a token stands: `position_vectors` have to be added for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from elmo_toy._checks import Array
+from elmo_toy.scalar_mix import softmax
+
+
+class AttentionWeights(NamedTuple):
+    """One layer of self-attention, its heads on axis 0."""
+
+    query: Array  # (heads, dim, head_dim)
+    key: Array  # (heads, dim, head_dim)
+    value: Array  # (heads, dim, head_dim)
+    output: Array  # (heads, head_dim, dim)
+
+
+class AttentionTrace(NamedTuple):
+    """Forward pass, named as in the module's text."""
+
+    inputs: Array  # (batch, tokens, dim)
+    queries: Array  # (batch, heads, tokens, head_dim), as keys, values and mixed
+    keys: Array
+    values: Array
+    probabilities: Array  # (batch, heads, tokens, tokens): asking token, token attended to
+    mixed: Array
+    output: Array  # (batch, tokens, dim)
+
+
+def draw_weights(
+    dim: int, heads: int, rng: np.random.Generator, scale: float = 1.0
+) -> AttentionWeights:
+    """Draw the weights: normal, with a variance of ``scale**2 / dim``; heads of ``dim / heads``.
+
+    Raises ValueError if the heads don't divide the dim.
+
+    Book: chapter 7, "Recurrence against attention".
+    """
+    if heads < 1 or dim % heads:
+        raise ValueError(f"heads: expected a divisor of dim = {dim}, got {heads}")
+    inward, outward = (heads, dim, dim // heads), (heads, dim // heads, dim)
+    return AttentionWeights(
+        *(rng.normal(0.0, scale * dim**-0.5, shape) for shape in (inward,) * 3 + (outward,))
+    )
+
+
+def attend(inputs: Array, weights: AttentionWeights, mask: Array | None = None) -> AttentionTrace:
+    """Let every token attend to every token of its sentence: the formulas of the module's text.
+
+    Parameters
+    ----------
+    inputs
+        (batch, tokens, dim); complex128 for the complex step.
+    weights
+    mask
+        (batch, tokens) bool: where False, nobody attends. Each sentence needs a token.
+
+    Returns
+    -------
+    AttentionTrace; rows of a masked *asking* token mean nothing.
+
+    Raises
+    ------
+    ValueError
+        For inputs of another shape, and a sentence without a token.
+
+    Source: Vaswani et al. (2017), section 3.2. Book: chapter 7, "Recurrence against attention".
+
+    >>> one = np.ones((1, 1, 1))                       # one head, one coordinate
+    >>> trace = attend(np.array([[[0.0], [1.0]]]), AttentionWeights(one, one, one, one))
+    >>> trace.probabilities[0, 0].round(3)             # 0 attends equally; softmax([0, 1])
+    array([[0.5  , 0.5  ],
+           [0.269, 0.731]])
+    """
+    dim = weights.query.shape[1]
+    if inputs.ndim != 3 or inputs.shape[2] != dim:
+        raise ValueError(f"inputs: expected (batch, tokens, dim = {dim}), got {inputs.shape}")
+    if mask is not None and not (mask.shape == inputs.shape[:2] and mask.any(axis=1).all()):
+        raise ValueError(
+            f"mask: expected a token in every row of (batch, tokens) = {inputs.shape[:2]}, "
+            f"got {mask.shape} with rows of {mask.sum(axis=1).tolist()}"
+        )
+    heads = inputs[:, None]
+    queries, keys, values = (heads @ matrix for matrix in weights[:3])
+    scores = (queries @ keys.swapaxes(2, 3)) * weights.query.shape[2] ** -0.5
+    if mask is not None:
+        scores = np.where(mask[:, None, None, :], scores, -np.inf)
+    probabilities = softmax(scores)
+    mixed = probabilities @ values
+    output = (mixed @ weights.output).sum(axis=1)
+    return AttentionTrace(inputs, queries, keys, values, probabilities, mixed, output)
+
+
+def attention_gradients(
+    upstream: Array, trace: AttentionTrace, weights: AttentionWeights
+) -> tuple[Array, AttentionWeights]:
+    """Carry a loss's derivative with respect to `attend`'s output back to inputs and weights.
+
+    Parameters
+    ----------
+    upstream
+        (batch, tokens, dim).
+
+    Returns
+    -------
+    Derivatives with respect to the inputs and, as `AttentionWeights`, to the weights.
+
+    Source: the chain rule. Book: chapter 7, "Hide the word instead".
+    """
+    scale = weights.query.shape[2] ** -0.5
+    above = upstream[:, None]
+    dmixed = above @ weights.output.swapaxes(1, 2)
+    dprobabilities = dmixed @ trace.values.swapaxes(2, 3)
+    # The softmax's Jacobian: p * (d - p . d), as in the mixture's logit gradient.
+    mean = (trace.probabilities * dprobabilities).sum(axis=3, keepdims=True)
+    dscores = trace.probabilities * (dprobabilities - mean) * scale
+    dqueries = dscores @ trace.keys
+    dkeys = dscores.swapaxes(2, 3) @ trace.queries
+    dvalues = trace.probabilities.swapaxes(2, 3) @ dmixed
+    dinputs = sum(
+        (d @ matrix.swapaxes(1, 2)).sum(axis=1)
+        for d, matrix in zip((dqueries, dkeys, dvalues), weights[:3], strict=True)
+    )
+    below = trace.inputs[:, None].swapaxes(2, 3)
+    dquery, dkey, dvalue = ((below @ d).sum(axis=0) for d in (dqueries, dkeys, dvalues))
+    doutput = (trace.mixed.swapaxes(2, 3) @ above).sum(axis=0)
+    return np.asarray(dinputs), AttentionWeights(dquery, dkey, dvalue, doutput)
+
+
+def attention_jacobian(inputs: Array, weights: AttentionWeights) -> Array:
+    """``jacobian[t, i, u, j] = d output[t, i] / d input[u, j]``, of one sentence.
+
+    A head's ``m_t`` depends on token u as a value, as a key, and, where u is t, as a query::
+
+        d m_t / d x_u = p[t, u] V  +  p[t, u] (v_u - m_t) (q_t K) / sqrt(head_dim)
+                        + [t = u] sum_w p[t, w] (v_w - m_t) (k_w Q) / sqrt(head_dim)
+
+    (each product with its matrix transposed as shapes demand), and O after it. The first two terms
+    are as large as ``p[t, u]``, whatever the distance between t and u.
+
+    Parameters
+    ----------
+    inputs
+        (tokens, dim).
+    weights
+
+    Returns
+    -------
+    (tokens, dim, tokens, dim).
+
+    Source: derived from `attend`. Book: chapter 7, "Recurrence against attention".
+
+    >>> one = np.ones((1, 1, 1))
+    >>> jacobian = attention_jacobian(np.zeros((2, 1)), AttentionWeights(one, one, one, one))
+    >>> jacobian[:, 0, :, 0]                    # all alike: half of each value, and nothing else
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    trace = attend(inputs[None], weights)
+    p = trace.probabilities[0]
+    scale = weights.query.shape[2] ** -0.5
+    away = trace.values[0][:, None] - trace.mixed[0][:, :, None]  # (heads, t, u, head_dim)
+    # Per head: what is moved of the value, and of the score that is softened into p.
+    to_key = scale * trace.queries[0] @ weights.key.swapaxes(1, 2)  # (heads, t, dim)
+    to_query = scale * trace.keys[0] @ weights.query.swapaxes(1, 2)  # (heads, w, dim)
+    value = (weights.value @ weights.output).swapaxes(1, 2)  # (heads, dim, dim): O, V transposed
+    shift = p[..., None] * (away @ weights.output[:, None])  # (heads, t, u, dim)
+    jacobian: Array = np.einsum("htu,hij->tiuj", p, value, optimize=True)
+    jacobian += np.einsum("htui,htj->tiuj", shift, to_key, optimize=True)
+    tokens = np.arange(len(inputs))
+    jacobian[tokens, :, tokens] += np.einsum("htwi,hwj->tij", shift, to_query, optimize=True)
+    return jacobian
+
+
+def block_norms(jacobian: Array) -> Array:
+    """Frobenius norm of each token's derivative by each token: (t, i, u, j) -> (t, u).
+
+    >>> block_norms(np.ones((2, 3, 2, 3)))
+    array([[3., 3.],
+           [3., 3.]])
+
+    Book: chapter 7, "Recurrence against attention".
+    """
+    return np.asarray(np.linalg.norm(jacobian.swapaxes(1, 2), axis=(2, 3)))
+
+
+def mean_by_offset(norms: Sequence[Array], furthest: int) -> Array:
+    """Mean norm at each offset ``t - u`` between asking token t and token u, over sentences.
+
+    Parameters
+    ----------
+    norms
+        For each sentence (tokens, tokens), as `block_norms` gives them.
+    furthest
+        Largest offset in either direction.
+
+    Returns
+    -------
+    (2 * furthest + 1,): offsets from ``-furthest`` (u stands to the right) to ``furthest``; 0 where
+    no sentence has such a pair.
+
+    Book: chapter 7, "Decay with distance".
+
+    >>> mean_by_offset([np.array([[1.0, 5.0], [3.0, 2.0]])], 1)
+    array([5. , 1.5, 3. ])
+    """
+    means = np.zeros(2 * furthest + 1)
+    for place, offset in enumerate(range(-furthest, furthest + 1)):
+        pairs = np.concatenate([np.diagonal(matrix, -offset) for matrix in norms])
+        if pairs.size:
+            means[place] = pairs.mean()
+    return means
+
+
+def change_with_order(
+    read: Callable[[Sequence[str]], Array], tokens: Sequence[str], order: Sequence[int]
+) -> float:
+    """Relative change of a sentence's vectors when its words are put in another order.
+
+    ``|read(tokens)[order] - read(tokens in that order)| / |read(tokens)|``: every word is followed
+    to its new place. 0 for what is equivariant.
+
+    Parameters
+    ----------
+    read
+        From tokens to (tokens, dim).
+    tokens
+    order
+        A permutation: what stands first, second, … afterwards.
+
+    Book: chapter 7, "Without positions".
+
+    >>> def lengths(tokens):
+    ...     return np.array([[len(token)] for token in tokens])
+    >>> change_with_order(lengths, ["a", "muddy", "bank"], [2, 0, 1])
+    0.0
+    """
+    before, after = read(tokens), read([tokens[k] for k in order])
+    change = np.linalg.norm(after - before[np.asarray(order)]) / np.linalg.norm(before)
+    return float(change)
+
+
+def position_vectors(tokens: int, dim: int) -> Array:
+    """Sines and cosines of each position, wavelengths from 2 pi to nearly 20,000 pi.
+
+    ``vector[k, 2i] = sin(k / 10000**(2i/dim))``, ``vector[k, 2i + 1] = cos(...)``.
+
+    Returns
+    -------
+    (tokens, dim); `dim` must be even.
+
+    Source: Vaswani et al. (2017), section 3.5. Book: chapter 7, "Without positions".
+
+    >>> position_vectors(2, 2).round(4)
+    array([[0.    , 1.    ],
+           [0.8415, 0.5403]])
+    """
+    if dim % 2:
+        raise ValueError(f"dim: expected an even number, got {dim}")
+    angles = np.arange(tokens)[:, None] / 10000.0 ** (np.arange(0, dim, 2) / dim)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(tokens, dim)

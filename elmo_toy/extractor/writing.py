@@ -1,0 +1,159 @@
+"""Writing a layer cache so that neither a kill nor a full disk leaves half of one.
+
+Extraction is the expensive part, so it is done in parts, each a small file of its own in
+``NAME.parts`` beside the cache: written under another name, then renamed, so a part is whole or is
+not there. When all parts are there they are put together into one file, which gets its name last.
+Whoever calls again after an interruption goes on at the first missing part.
+"""
+
+import hashlib
+import json
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+import h5py
+import numpy as np
+
+from elmo_toy import text
+from elmo_toy.bilm.token_encoder import FloatArray
+from elmo_toy.extractor import files
+from elmo_toy.extractor.frozen import FrozenExtractor, Sentences
+from elmo_toy.extractor.layer_cache import CHECKSUMS, INDEX, index_key, layer_header
+from elmo_toy.extractor.progress import Progress
+
+PART = 256
+"""Sentences in a part: what an interruption loses at most, and what is in memory at a time."""
+
+
+def write_layer_cache(
+    path: Path | str,
+    extractor: FrozenExtractor,
+    sentences: Sentences,
+    batch_size: int = 64,
+    progress: TextIO | None = None,
+) -> None:
+    """Extract the layers of every sentence into a new file, or go on where a call was interrupted.
+
+    A part is always extracted in the same batches, so an interrupted run leaves, in the end, the
+    same bytes as one without an interruption.
+
+    Parameters
+    ----------
+    path : a new file; ``NAME.parts`` beside it is made and removed again
+    extractor : FrozenExtractor, stateless
+    sentences : list of lists of tokens; order, equal sentences and empty ones are kept
+    batch_size : int, how many sentences are read at a time
+    progress : text stream for a progress bar
+
+    Raises
+    ------
+    FileExistsError
+        If the file exists.
+    ValueError
+        If the extractor is stateful.
+    CacheError
+        If what an interrupted call left behind has another model, options, sentences or batch
+        size; the message names both. Remove the folder to begin anew.
+
+    Book: chapter 5, "Three caches".
+    """
+    path = Path(path)
+    sentences = text.checked_sentences(sentences)
+    if extractor.stateful:
+        raise ValueError(
+            "extractor: expected a stateless one, whose layers depend on the sentence alone, got "
+            "stateful=True; what it carries over is not part of a sentence"
+        )
+    if batch_size < 1:
+        raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+    keys = [index_key(sentence) for sentence in sentences]
+    header = layer_header(extractor) | {"sentences": len(sentences)}
+    # One JSON string a sentence: where one ends is part of the text.
+    digest = hashlib.sha256(json.dumps(keys).encode()).hexdigest()
+    plan = header | {"text": digest, "batch_size": batch_size, "part": PART}
+    folder = path.with_name(f"{path.name}.parts")
+    if path.exists():
+        if not folder.is_dir() or _read_plan(folder) != plan:
+            raise FileExistsError(f"path: expected a new file, {path} exists")
+    else:
+        _begin(folder, plan)
+        starts = range(0, len(sentences), PART)
+        with Progress(progress, len(sentences)) as bar:
+            for start in starts:
+                part = sentences[start : start + PART]
+                if _read_part(folder / f"{start}.npz", part) is None:
+                    _write_part(folder / f"{start}.npz", extractor, part, batch_size)
+                bar.advance(len(part))
+        parts = ((folder / f"{start}.npz", sentences[start : start + PART]) for start in starts)
+        _assemble(folder / path.name, parts, header, keys)
+        files.publish(folder / path.name, path)
+    shutil.rmtree(folder)
+
+
+def _begin(folder: Path, plan: files.Header) -> None:
+    """Make the folder of the parts, or find that it is this plan's."""
+    folder.mkdir(exist_ok=True)
+    found = _read_plan(folder)
+    if found is not None:
+        files.refuse_another(found, plan, f"{folder.name} (an interrupted cache)")
+    else:
+        part = folder / "plan.json.new"
+        part.write_text(json.dumps(plan), encoding="ascii")
+        part.replace(folder / "plan.json")
+
+
+def _read_plan(folder: Path) -> files.Header | None:
+    plan = folder / "plan.json"
+    if not plan.is_file():
+        return None
+    found: files.Header = json.loads(plan.read_text(encoding="ascii"))
+    return found
+
+
+def _write_part(
+    path: Path, extractor: FrozenExtractor, sentences: Sentences, batch_size: int
+) -> None:
+    """All tokens of a part in a row, (layers, tokens, dim), the padding left out."""
+    layers, mask = extractor.embed(sentences, batch_size)
+    new = path.with_suffix(".new")
+    with new.open("wb") as file:
+        np.savez(file, layers=layers.swapaxes(1, 2)[mask].swapaxes(0, 1), lengths=mask.sum(axis=1))
+    new.replace(path)
+
+
+def _read_part(path: Path, sentences: Sentences) -> list[FloatArray] | None:
+    """Layers of each sentence of a part; None if it isn't there, or has been damaged."""
+    try:
+        # Opened here: np.load leaves a damaged file open. The archive carries a checksum.
+        with path.open("rb") as file, np.load(file) as stored:
+            layers, lengths = stored["layers"], stored["lengths"]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        return None
+    if len(lengths) != len(sentences):
+        return None
+    split: list[FloatArray] = np.split(layers, np.cumsum(lengths)[:-1], axis=1)
+    return split
+
+
+def _assemble(
+    path: Path, parts: Iterator[tuple[Path, Sentences]], header: files.Header, keys: list[str]
+) -> None:
+    """Put the parts together in the original's layout, one part in memory at a time."""
+    checksums: list[int] = []
+    with h5py.File(path, "w", libver=files.LIBVER) as file:
+        files.write_header(file, header)
+        for part, sentences in parts:
+            layers = _read_part(part, sentences)
+            if layers is None:
+                raise files.CacheError(f"{part}: expected a part just written, found damage")
+            for value in layers:
+                value = np.ascontiguousarray(value)
+                file.create_dataset(str(len(checksums)), data=value, track_times=False)
+                checksums.append(files.checksum(value))
+        file.attrs[CHECKSUMS] = np.array(checksums, dtype=np.uint32)
+        lines = {key: str(line) for line, key in reversed(list(enumerate(keys)))}
+        files.write_string(file, INDEX, json.dumps(lines))

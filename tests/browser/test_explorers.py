@@ -1,0 +1,341 @@
+"""The explorers in a real browser, moved by keyboard and by pointer, beside the package."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+import pytest
+from browser_checks import (
+    DECORATIVE,
+    MEASURE,
+    SETTLE,
+    Mode,
+    Served,
+    Visit,
+    faint_figures,
+    horizontal_scroll,
+    invisible_figures,
+    layout_shift,
+    new_context,
+    small_figure_text,
+    watch,
+)
+from explorer_checks import GRADIENT, KINDS, MIXTURE, Driver, Kind
+from playwright.sync_api import Browser, Page
+
+from elmo_toy.worked_example import eight_states
+
+LIGHT, DARK, PHONE = Mode("light"), Mode("dark"), Mode("light", width=360)
+WAYS = ("http", "file")
+kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.tag)
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, served: Served) -> str:
+    """The address of the book, served and on disk."""
+    address: str = getattr(served, request.param)
+    return address
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of a fresh profile, in the light."""
+    context = new_context(browser, LIGHT)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def opened_once(browser: Browser, served: Served) -> Iterator[Callable[[Kind], Driver]]:
+    """Each explorer on a page that several tests use, at its start again for each of them."""
+    context = new_context(browser, LIGHT)
+    drivers: dict[str, Driver] = {}
+
+    def at_start(kind: Kind) -> Driver:
+        if kind.tag not in drivers:
+            drivers[kind.tag] = opened(context.new_page(), served.http, kind)
+        driver = drivers[kind.tag]
+        driver.reset()
+        return driver
+
+    yield at_start
+    context.close()
+
+
+def opened(page: Page, address: str, kind: Kind) -> Driver:
+    page.goto(address + kind.page, wait_until="load")
+    return Driver(page, kind)
+
+
+def test_mixture_shows_the_package_numbers(page: Page, way: str) -> None:
+    """Every control of `elmo-mixture`, by keyboard and by pointer, then a link and a reset."""
+    visit = Visit(MIXTURE.page, way, LIGHT)
+    watch(page, visit)
+    driver = opened(page, way, MIXTURE)
+    driver.compare("at the start")
+    for name in ("guess-0", "guess-1"):
+        driver.key(name, "ArrowRight")
+        driver.point(name, 0.4)
+    driver.press("shown", "1", "Enter")
+    for name in ("weight-0", "weight-1", "weight-2", "gamma", "along"):
+        driver.key(name, "ArrowRight")
+        driver.key(name, "End")
+        driver.key(name, "PageDown")
+        driver.point(name, 0.3)
+    driver.key("gamma", "Home")
+    for value in ("1", "2", "-1"):
+        driver.press("gamma", value)
+    driver.press("gamma", "1", "Space")
+    for value in ("lower", "equal", "token"):
+        driver.press("preset", value)
+    driver.press("preset", "upper", "Enter")
+    driver.press("shown", "")
+
+    driver.drag("plane", (0.5, 0.2), (0.4, 0.3))
+    x, y = (float(part) for part in driver.link()["p"].split(","))
+    assert (x, y) != driver.state.guess
+    driver.state = dataclasses.replace(driver.state, guess=(x, y))
+    driver.compare("drag the guess")
+    driver.drag("simplex", (0.55, 0.5), (0.5, 0.7))
+    weights = tuple(float(part) for part in driver.link()["w"].split(","))
+    assert weights != driver.state.weights
+    driver.state = dataclasses.replace(driver.state, weights=weights)
+    driver.compare("drag the weights")
+
+    driver.press("shown", "1")
+    check_link(driver)
+    driver.reset()
+    driver.compare("reset")
+    assert driver.moves > 35
+    check_visit(driver, visit, way)
+
+
+def test_gradient_shows_the_package_numbers(page: Page, way: str) -> None:
+    """Every control of `elmo-gradient`, by keyboard and by pointer, then a link and a reset."""
+    visit = Visit(GRADIENT.page, way, LIGHT)
+    watch(page, visit)
+    driver = opened(page, way, GRADIENT)
+    driver.compare("at the start")
+    driver.element.get_by_label("the same").click()
+    driver.to("guess", "stay", "click")
+    page.keyboard.press("ArrowDown")
+    driver.to("guess", "down", "key")
+    driver.press("shown", "1", "Enter")
+    for name in ("gamma", "rate", "delta"):
+        driver.key(name, "ArrowLeft")
+        driver.key(name, "Home")
+        driver.key(name, "ArrowRight")
+        driver.point(name, 0.6)
+    for value in ("1", "10", "100", "0"):
+        driver.press("steps", value)
+    for value in ("10", "100"):
+        driver.press("steps", value, "Space")
+    for value in ("lower", "equal", "token"):
+        driver.press("preset", value)
+    driver.press("preset", "upper", "Enter")
+
+    driver.state = dataclasses.replace(driver.state, guess="")  # a link doesn't tell the guess
+    check_link(driver)
+    driver.press("shown", "")
+    driver.reset()
+    driver.compare("reset")
+    assert driver.moves > 25
+    check_visit(driver, visit, way)
+
+
+def check_link(driver: Driver) -> None:
+    """A link brings its reader to the sender's state; a broken one does nothing."""
+    driver.link()
+    address = driver.page.url
+    driver.page.goto("about:blank")
+    driver.page.goto(address, wait_until="load")
+    driver.compare("from the link")
+    top = driver.element.evaluate("(element) => element.getBoundingClientRect().top")
+    assert abs(top) < 200
+    driver.page.evaluate(f"location.hash = '#{driver.kind.tag}?w=<b>&s=<b>'")
+    driver.compare("after a broken link")
+    driver.start_again()
+
+
+def check_visit(driver: Driver, visit: Visit, way: str) -> None:
+    assert not driver.problems, "\n".join(driver.problems)
+    assert not visit.errors + visit.failed, visit.errors + visit.failed
+    assert all(url.startswith(way) for url in visit.requested)
+
+
+def test_the_answer_is_hidden_until_the_reader_has_predicted(
+    opened_once: Callable[[Kind], Driver],
+) -> None:
+    """Loan's numbers, and its star, come with the answer, and the miss is drawn then."""
+    driver = opened_once(MIXTURE)
+    plane = driver.element.locator("[data-part=plane]")
+    assert driver.shown["loan-mixture"] == driver.shown["loss"] == "?"
+    assert plane.locator(".wrong").count() == 0
+    stars = plane.locator('path[d^="M0-10"]')
+    assert stars.count() == 1
+    driver.press("shown", "1", "Enter")
+    assert driver.shown["miss"] == "2.42"
+    assert plane.locator(".wrong").count() == 1
+    assert stars.count() == 2
+    assert driver.page.evaluate("document.activeElement.textContent") == "Predict again"
+
+
+def test_along_the_unseen_direction_predictions_stand_still(
+    opened_once: Callable[[Kind], Driver],
+) -> None:
+    """The vectors move, another weight becomes the largest, and no score or loss changes."""
+    driver = opened_once(MIXTURE)
+    driver.press("shown", "1")
+    before = driver.shown
+    driver.key("along", "End")
+    after = driver.shown
+    assert before["largest"] == "h₂"
+    assert after["largest"] == "h₁"
+    for name in ("river", "loan"):
+        assert before[f"{name}-mixture"] != after[f"{name}-mixture"]
+        for part in ("score", "probability", "loss"):
+            assert before[f"{name}-{part}"] == after[f"{name}-{part}"]
+
+
+def test_wrong_rules_fall_too_and_are_caught(opened_once: Callable[[Kind], Driver]) -> None:
+    """All three losses fall; the sum catches one wrong rule, the witness both."""
+    driver = opened_once(GRADIENT)
+    driver.press("shown", "1")
+    shown = {name: text.replace("−", "-") for name, text in driver.shown.items()}
+    losses = [float(shown[f"loss-{i}"]) for i in range(3)]
+    assert max(losses) < float(shown["start"])
+    assert [float(shown[f"total-{i}"]) == 0 for i in range(3)] == [True, False, True]
+    assert shown["off-0"].startswith("about 10⁻")
+    assert min(float(shown["off-1"]), float(shown["off-2"])) > 0.1
+
+
+@kinds
+def test_an_update_is_fast(
+    kind: Kind,
+    opened_once: Callable[[Kind], Driver],
+    record_property: Callable[[str, object], None],
+) -> None:
+    """The 95th percentile of 200 updates is reported; a fifth of a second would be felt."""
+    driver = opened_once(kind)
+    driver.press("shown", "1")
+    times = driver.element.evaluate(
+        """(element) => {
+          if (element.id === "elmo-gradient") element.change({ steps: 100 });
+          return Array.from({ length: 200 }, (_, i) => {
+            const start = performance.now();
+            element.move("gamma", ((i % 40) - 20) / 10);
+            element.getBoundingClientRect();
+            return performance.now() - start;
+          }).sort((one, other) => one - other);
+        }"""
+    )
+    record_property("milliseconds at the 95th percentile", times[190])
+    print(f"{kind.tag}: update {times[190]:.1f} ms at the 95th percentile")
+    assert times[100] < 200
+
+
+def test_a_wrong_number_and_a_dead_control_are_found(
+    opened_once: Callable[[Kind], Driver],
+) -> None:
+    """The comparison sees a changed text, and a control that does nothing."""
+    driver = opened_once(MIXTURE)
+    problems, driver.problems = driver.problems, []
+    driver.element.evaluate(
+        "(e) => { e.querySelector('[data-value=river-score]').textContent = '0.7'; }"
+    )
+    driver.compare("changed")
+    assert len(driver.problems) == 1
+    driver.element.evaluate("(e) => { e.change = () => {}; }")
+    driver.key("gamma", "ArrowRight")
+    assert len(driver.problems) > 1
+    driver.element.evaluate("(e) => { delete e.change; }")
+    driver.problems = problems
+
+
+@kinds
+@pytest.mark.parametrize("mode", [LIGHT, DARK, PHONE], ids=str)
+def test_everybody_can_use_them(
+    browser: Browser, served: Served, axe: str, kind: Kind, mode: Mode
+) -> None:
+    """With everything shown: contrast, text, width, targets, names, Tab, and nothing for axe."""
+    context = new_context(browser, mode)
+    page = context.new_page()
+    driver = opened(page, served.http, kind)
+    driver.press("shown", "1")
+    driver.press("preset", "lower")
+    page.evaluate(SETTLE)
+    visit = Visit(kind.page, served.http, mode)
+    visit.measured = page.evaluate(MEASURE, DECORATIVE)
+    checks = (faint_figures, small_figure_text, horizontal_scroll, invisible_figures, layout_shift)
+    problems = [problem for check in checks for problem in check(visit)]
+    assert sum(bool(figure["marks"]) for figure in visit.measured["figures"]) >= 3
+
+    problems += driver.control_problems()
+    problems += driver.keyboard_problems()
+    page.evaluate(axe)
+    found = page.evaluate(
+        f"axe.run('{kind.tag}', {{ resultTypes: ['violations'], preload: false,"
+        " rules: { 'label-content-name-mismatch': { enabled: true },"
+        " 'target-size': { enabled: true } } })"
+    )
+    problems += [f"axe: {v['id']}: {v['nodes'][0]['html'][:100]}" for v in found["violations"]]
+    context.close()
+    assert not problems, "\n".join(problems)
+
+
+@kinds
+@pytest.mark.parametrize("mode", [LIGHT, PHONE], ids=str)
+def test_nothing_moves_when_the_scripts_arrive(
+    browser: Browser, served: Served, kind: Kind, mode: Mode
+) -> None:
+    """The explorer has one height without its scripts, with them, and with the answer."""
+    heights = []
+    for blocked in (True, False):
+        context = new_context(browser, mode)
+        page = context.new_page()
+        if blocked:
+            page.route("**/elmo-*.js*", lambda route: route.abort())
+        driver = opened(page, served.http, kind)
+        heights.append(driver.height)
+        if blocked and mode == LIGHT:
+            # scripts that never come: the table shows then
+            driver.element.locator(".elmo-static").wait_for(state="visible", timeout=5000)
+        if not blocked:
+            driver.press("shown", "1")
+        heights.append(driver.height)
+        context.close()
+    assert len(set(heights)) == 1, heights
+
+
+@kinds
+def test_without_scripts_and_on_paper_there_is_a_table(
+    browser: Browser, served: Served, kind: Kind
+) -> None:
+    """The eight states' losses are on the page; on paper the drawings are too, and no controls."""
+    losses = [f"{state.forward.loss:.6f}" for state in eight_states()]
+    for mode in (Mode(scripts=False), LIGHT):
+        context = new_context(browser, mode)
+        page = context.new_page()
+        driver = opened(page, served.http, kind)
+        if mode.scripts:
+            page.emulate_media(media="print")
+            assert driver.element.locator("figure svg").first.is_visible()
+            assert driver.element.locator("button:visible, input:visible").count() == 0
+        text = driver.element.inner_text()
+        assert [loss for loss in losses if loss not in text] == []
+        context.close()
+
+
+def test_a_page_loads_only_the_scripts_that_it_uses(served: Served) -> None:
+    """An explorer's script and the shared ones are on the pages that show one, and nowhere else."""
+    used = 0
+    for page in served.site.pages:
+        for kind in KINDS:
+            script = f"/{kind.tag}.js"
+            assert (script in page.html) == (f"<{kind.tag} " in page.html), (page.name, script)
+            used += script in page.html
+        shown = 'class="elmo-explorer"' in page.html
+        for name in ("/elmo-math.js", "/elmo-explorer.js", "/explorers.css"):
+            assert (name in page.html) == shown, (page.name, name)
+    assert used >= len(KINDS)

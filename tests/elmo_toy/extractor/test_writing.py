@@ -1,0 +1,223 @@
+"""Killed, interrupted, damaged and called again: in the end the same bytes, or nothing."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import elmo_toy
+from elmo_toy.bilm import load_pretrained
+from elmo_toy.bilm.model import BiLM
+from elmo_toy.extractor import FrozenExtractor
+from elmo_toy.extractor import writing as writing_module
+from elmo_toy.extractor.files import CacheError
+from elmo_toy.extractor.layer_cache import LayerCache
+from elmo_toy.extractor.writing import write_layer_cache
+
+MakeModel = Callable[..., BiLM]
+
+PART = 8
+WORDS = ["the", "muddy", "bank", "old", "river"]
+LINES = [[WORDS[(line * 7 + k) % 5] for k in range(line % 6)] for line in range(60)]
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from elmo_toy.bilm import load_pretrained
+from elmo_toy.extractor import FrozenExtractor, writing
+
+writing.PART = {part}
+LINES = {lines}
+
+def stall():
+    print("now", flush=True)
+    time.sleep(600)
+
+{sabotage}
+writing.write_layer_cache({path!r}, FrozenExtractor(load_pretrained("toy-language")), LINES, 4)
+"""
+
+STALLS = {
+    # Half of a part is in its file, under its temporary name.
+    "in the middle of a part": """
+import numpy as np
+savez, parts = np.savez, []
+def stalling(file, **arrays):
+    parts.append(0)
+    if len(parts) == 4:
+        file.write(b"PK half of it")
+        file.flush()
+        stall()
+    savez(file, **arrays)
+np.savez = stalling
+""",
+    # All parts are there; half of the sentences are in the file that is to be.
+    "while the parts are put together": """
+import h5py
+create = h5py.File.create_dataset
+def stalling(self, name, *args, **kwargs):
+    if name == "30":
+        self.flush()
+        stall()
+    return create(self, name, *args, **kwargs)
+h5py.File.create_dataset = stalling
+""",
+    # The file has its name already; only the parts have not been removed.
+    "before the parts are removed": """
+writing.shutil.rmtree = lambda folder: stall()
+""",
+}
+
+
+@pytest.fixture
+def extractor() -> FrozenExtractor:
+    return FrozenExtractor(load_pretrained("toy-language"))
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing_module, "PART", PART)
+
+
+@pytest.mark.parametrize("stage", STALLS)
+def test_killed_and_called_again_it_writes_the_bytes_of_an_unbroken_run(
+    extractor: FrozenExtractor, tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unbroken, killed = tmp_path / "unbroken.hdf5", tmp_path / "killed.hdf5"
+    write_layer_cache(unbroken, extractor, LINES, 4)
+    code = CHILD.format(part=PART, lines=LINES, path=str(killed), sabotage=STALLS[stage])
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(elmo_toy.__file__).parents[1],
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "now\n"
+        child.send_signal(signal.SIGKILL)
+    assert child.returncode == -signal.SIGKILL
+    assert killed.exists() is (stage == "before the parts are removed")
+    done = len(list((tmp_path / "killed.hdf5.parts").glob("*.npz")))
+    assert done == (3 if stage == "in the middle of a part" else 8)
+
+    calls: list[int] = []
+    embed = FrozenExtractor.embed
+
+    def counting(self: FrozenExtractor, sentences: list[list[str]], *rest: int) -> object:
+        calls.append(len(sentences))
+        return embed(self, sentences, *rest)
+
+    monkeypatch.setattr(FrozenExtractor, "embed", counting)
+    write_layer_cache(killed, extractor, LINES, 4)
+    assert len(calls) == 8 - done  # what was done is not done again
+    assert killed.read_bytes() == unbroken.read_bytes()
+    with LayerCache(killed, extractor) as one, LayerCache(unbroken, extractor) as other:
+        assert [a.tobytes() for a in one] == [b.tobytes() for b in other]
+    assert {path.name for path in tmp_path.iterdir()} == {"unbroken.hdf5", "killed.hdf5"}
+
+
+def interrupted(extractor: FrozenExtractor, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stop after three parts, as Ctrl-C does."""
+    calls: list[int] = []
+    embed = FrozenExtractor.embed
+
+    def stopping(self: FrozenExtractor, *arguments: object) -> object:
+        calls.append(0)
+        if len(calls) > 3:
+            raise KeyboardInterrupt
+        return embed(self, *arguments)  # type: ignore[arg-type] # whatever came
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FrozenExtractor, "embed", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            write_layer_cache(path, extractor, LINES, 4)
+    assert not path.exists()
+    return path.with_name(f"{path.name}.parts")
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "emptied", "of other sentences"])
+def test_a_damaged_part_is_extracted_again(
+    extractor: FrozenExtractor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    write_layer_cache(tmp_path / "unbroken.hdf5", extractor, LINES, 4)
+    parts = interrupted(extractor, tmp_path / "layers.hdf5", monkeypatch)
+    part = parts / "8.npz"
+    stored = bytearray(part.read_bytes())
+    if damage == "cut":
+        del stored[len(stored) // 2 :]
+    elif damage == "changed":
+        stored[len(stored) // 2] ^= 1
+    elif damage == "emptied":
+        stored.clear()
+    else:
+        np.savez(part, layers=np.zeros((3, 0, 64), np.float32), lengths=np.zeros(7, np.int64))
+        stored = bytearray(part.read_bytes())
+    part.write_bytes(stored)
+    write_layer_cache(tmp_path / "layers.hdf5", extractor, LINES, 4)
+    layers, unbroken = tmp_path / "layers.hdf5", tmp_path / "unbroken.hdf5"
+    assert layers.read_bytes() == unbroken.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("model", "fingerprint: expected '.*…', as asked for now, found '"),
+        ("boundaries", "keep_boundaries: expected True, as asked for now, found False"),
+        ("text", "text: expected '.*…', as asked for now, found '"),
+        ("batch size", "batch_size: expected 5, as asked for now, found 4"),
+    ],
+)
+def test_an_interrupted_cache_is_not_gone_on_with_by_another(
+    extractor: FrozenExtractor,
+    make_model: MakeModel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: str,
+    named: str,
+) -> None:
+    path = tmp_path / "layers.hdf5"
+    interrupted(extractor, path, monkeypatch)
+    lines, batch_size = LINES, 4
+    if change == "model":
+        extractor = FrozenExtractor(make_model(dtype=np.float32))
+    elif change == "boundaries":
+        extractor = FrozenExtractor(extractor.model, keep_boundaries=True)
+    elif change == "text":
+        lines = [*LINES[:-1], ["bank"]]
+    else:
+        batch_size = 5
+    with pytest.raises(CacheError, match=rf"layers.hdf5.parts \(an interrupted cache\): {named}"):
+        write_layer_cache(path, extractor, lines, batch_size)
+    assert not path.exists()
+
+
+def test_an_existing_file_is_left_alone(extractor: FrozenExtractor, tmp_path: Path) -> None:
+    path = tmp_path / "layers.hdf5"
+    write_layer_cache(path, extractor, [["bank"]])
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match="path: expected a new file"):
+        write_layer_cache(path, extractor, [["bank"]])
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_stateful_extractor_is_refused(extractor: FrozenExtractor, tmp_path: Path) -> None:
+    """What it carries over belongs to no sentence, and could not be gone on with after a kill."""
+    stateful = FrozenExtractor(extractor.model, stateful=True)
+    with pytest.raises(ValueError, match="extractor: expected a stateless one"):
+        write_layer_cache(tmp_path / "layers.hdf5", stateful, LINES)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_sentence_and_no_batch_leave_nothing_behind(
+    extractor: FrozenExtractor, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match="sentences: expected at least one sentence, got none"):
+        write_layer_cache(tmp_path / "layers.hdf5", extractor, [])
+    with pytest.raises(ValueError, match="batch_size: expected at least 1, got 0"):
+        write_layer_cache(tmp_path / "layers.hdf5", extractor, LINES, 0)
+    assert list(tmp_path.iterdir()) == []
