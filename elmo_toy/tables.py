@@ -73,7 +73,12 @@ class Table:
 
         def line(scope: str, tag: str, cells: tuple[str, ...]) -> str:
             first, *rest = cells
-            named = cell("th", first, "left", f' scope="{scope}"')
+            # A header that names nothing is no header: a screen reader would read it out.
+            named = (
+                cell("th", first, "left", f' scope="{scope}"')
+                if first or scope == "row"
+                else "<td></td>"
+            )
             more = ' scope="col"' if tag == "th" else ""
             return f"<tr>{named}{''.join(cell(tag, text, 'right', more) for text in rest)}</tr>"
 

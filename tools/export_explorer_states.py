@@ -18,7 +18,7 @@ import numpy as np
 from elmo_toy import descent
 from elmo_toy.gradient_check import central_difference
 from elmo_toy.scalar_mix import softmax
-from elmo_toy.widgets import _gradient, _mixture
+from elmo_toy.widgets import _gradient, _mixture, _seeds, _shift
 from elmo_toy.worked_example import HEAD, LABELS, LAYERS, PRESETS, forward, state_at
 
 WALKS = 60
@@ -117,6 +117,43 @@ def gradient_walk(rng: np.random.Generator) -> list[dict[str, Any]]:
     return walk
 
 
+def shift_walk(rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Return random controls of `elmo-shift` with the texts after each."""
+    state = _shift.ShiftState()
+    walk = []
+    for _ in range(MOVES):
+        control = str(rng.choice(["at", "wiring", "guess", "shown"]))
+        value: Any = {
+            "at": int(rng.integers(len(_shift.TOKENS))),
+            "wiring": str(rng.choice(list(_shift.WIRINGS))),
+            "guess": int(rng.integers(len(_shift.WORDS))),
+            "shown": bool(rng.integers(2)),
+        }[control]
+        state = _shift.moved(state, control, value)
+        walk.append({"control": control, "value": value, "texts": _shift.read(state)})
+    return walk
+
+
+def seeds_walk(rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Return random controls of `elmo-seeds` with the texts after each."""
+    state = _seeds.SeedsState()
+    walk = []
+    for _ in range(MOVES):
+        control = str(rng.choice(["task", "one", "other", "size", "draws", "guess", "shown"]))
+        value: Any = {
+            "task": str(rng.choice(list(_seeds.TASKS))),
+            "one": str(rng.choice(list(_seeds.CONDITIONS))),
+            "other": str(rng.choice(list(_seeds.CONDITIONS))),
+            "size": int(rng.integers(1, 6)),
+            "draws": int(rng.choice([0, 1, 10, 100])),
+            "guess": int(rng.integers(11)),
+            "shown": bool(rng.integers(2)),
+        }[control]
+        state = _seeds.moved(state, control, value)
+        walk.append({"control": control, "value": value, "texts": _seeds.read(state)})
+    return walk
+
+
 def export(n_states: int, seed: int) -> dict[str, Any]:
     """Return everything that the tests in Node read."""
     rng = np.random.default_rng(seed)
@@ -133,7 +170,10 @@ def export(n_states: int, seed: int) -> dict[str, Any]:
         "walks": {
             "mixture": [mixture_walk(rng) for _ in range(WALKS)],
             "gradient": [gradient_walk(rng) for _ in range(WALKS)],
+            "shift": [shift_walk(rng) for _ in range(WALKS)],
+            "seeds": [seeds_walk(rng) for _ in range(4 * WALKS)],
         },
+        "data": {"shift": _shift.data(), "seeds": _seeds.data()},
     }
 
 

@@ -1,7 +1,8 @@
-"""Run all the experiments of chapter 6 again; what is recorded already is left alone.
+"""Run the experiments of chapter 6: all that is not recorded yet.
 
-    python tools/run_experiments.py DATA                    everything, in this folder's records
-    python tools/run_experiments.py DATA --workers 2 --only ewt --output /tmp/records
+    python tools/run_experiments.py DATA --output RECORDS   everything again, into a new folder
+    python tools/run_experiments.py DATA                    what the package's records lack: nothing
+    python tools/run_experiments.py DATA --workers 2 --only ewt --output RECORDS
     python tools/run_experiments.py --only senses           the toy language needs no data
     python tools/run_experiments.py --list
     python tools/run_experiments.py --small                 the one record that a test makes again

@@ -9,8 +9,9 @@
     = ElmoParts;
   const RULES = [["right", "gradient", "right"], ["without m", "wrong", "without − m"],
     ["on weights", "wrong dotted", "on the weights"]];
+  const LEGEND = [["river", "river"], ["loan", "loan"], ["gradient", "sum"]];
   const RATES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
-  const DELTAS = [...Array(15).keys()].map((i) => Number(`1e-${i + 1}`));
+  const DELTAS = [...Array(15).keys()].map((i) => Number(`1e-${15 - i}`));
   const MOST = 500;
   const FAR = 100; // a run that has come so far, as a wrong one may, stays where it is
   const ROWS = ["a₀", "a₁", "a₂", "γ"];
@@ -54,7 +55,7 @@
   }
 
   class ElmoGradient extends ElmoExplorer {
-    initial = { preset: "upper", gamma: 1, rate: 3, delta: 4, steps: 0, guess: "", shown: false };
+    initial = { preset: "upper", gamma: 1, rate: 3, delta: 10, steps: 0, guess: "", shown: false };
 
     /* Everything that is shown as text, by name. */
     static read(state) {
@@ -64,8 +65,8 @@
         gamma: fixed(state.gamma, 1),
         rate: `${RATES[state.rate]}`,
         delta: power(DELTAS[state.delta]),
-        steps: `${state.steps}`,
-        guess: GUESSES[state.guess] || "nothing",
+        steps: `${state.steps} step${state.steps === 1 ? "" : "s"}`,
+        guess: state.guess ? `You said: ${GUESSES[state.guess]}.` : "You made no prediction.",
         start: fixed(lossAt(first[0][0].weights, state.gamma), 6),
       };
       RULES.forEach(([rule], i) => {
@@ -91,7 +92,7 @@
 
     static moved(state, control, value) {
       if (control === "steps") return { steps: Number(value) && Math.min(MOST, state.steps + Number(value)) };
-      if (control === "shown") return { shown: Boolean(value), steps: value ? Math.max(1, state.steps) : state.steps };
+      if (control === "shown") return { shown: Boolean(value), steps: Number(Boolean(value)) };
       return { [control]: value };
     }
 
@@ -104,7 +105,7 @@
       return {
         guess: [guess],
         gamma: [gamma, `${texts.gamma}, loss ${texts["loss-0"]}`],
-        rate: [rate, `${texts.rate}, loss ${texts["loss-0"]} after ${texts.steps} steps`],
+        rate: [rate, `${texts.rate}, loss ${texts["loss-0"]} after ${texts.steps}`],
         delta: [delta, `${texts.delta}, largest difference ${texts["off-0"]}`],
       }[control];
     }
@@ -115,7 +116,7 @@
 
     decode(query) {
       const preset = query.get("s");
-      const [gamma, rate, delta, steps] = this.numbers(`${query.get("g") ?? 1},${query.get("n") ?? "3,4,0"}`, 4) || [];
+      const [gamma, rate, delta, steps] = this.numbers(`${query.get("g") ?? 1},${query.get("n") ?? "3,10,0"}`, 4) || [];
       if (!Object.hasOwn(PRESETS, preset) || gamma === undefined) return null;
       const index = (value, most) => limit(Math.round(value), [0, most]);
       return { ...this.initial, preset, gamma: limit(gamma, [-2, 2]), rate: index(rate, RATES.length - 1),
@@ -131,10 +132,10 @@
       const guesses = Object.entries(GUESSES).map(([guess, words]) => `<label><input type="radio" name="${id}-guess"
         value="${guess}" data-control="guess">${words}</label>`);
       return `${predict(`Somebody forgets the − m in the gradient. Somebody else subtracts the right gradient, but from the
-          weights. One step from here, where will their losses be?`,
+          weights. One step from the start, where will their losses be?`,
         `<div role="radiogroup" aria-label="their losses after one step" class="elmo-buttons">${guesses.join("")}</div>
           ${button("shown", "1", "Take the step")}`,
-        `<strong>You said: ${value("guess")}.</strong> One step takes the loss from ${value("start")} to
+        `<strong>${value("guess")}</strong> One step takes the loss from ${value("start")} to
           ${value("first-1")} without − m, to ${value("first-2")} on the weights, and to ${value("first-0")} by the right
           formula. What tells them apart is in the last table: the sum, and the witness.`)}
         <div class="elmo-halves"><div>
@@ -143,7 +144,7 @@
           ${buttons("steps of descent", [1, 10, 100, 0].map((n) => button("steps", n, n ? `+ ${n}` : "back to 0")))}
           ${slider(id, "rate", "learning rate", [0, RATES.length - 1, 1])}</div></div>
         <div class="elmo-columns"><div>
-          <p class="elmo-note">Derivatives of the loss after ${value("steps")} steps by the right rule</p>
+          <p class="elmo-note">Derivatives of the loss after ${value("steps")} by the right rule</p>
           ${table(["river", "loan", "sum", "measured"], rows)}
           ${slider(id, "delta", "measured with a step δ of", [0, DELTAS.length - 1, 1])}
           <p class="elmo-note">Largest difference of sum and measured: ${value("off-0")}</p>
@@ -169,33 +170,35 @@
     drawBars({ byOccurrence: [river, loan] }) {
       const all = [river, loan, river.map((value, j) => value + loan[j])];
       const scale = 56 / Math.max(1e-9, ...all.flat().map(Math.abs));
-      const bars = all.map((values, k) => values.map((value, j) => `<rect class="bar ${["river", "loan", "gradient"][k]}"
+      const bars = all.map((values, k) => values.map((value, j) => `<rect class="bar ${LEGEND[k][0]}"
         x="${10 + 61 * j + 17 * k}" width="14" y="${(72 - Math.max(0, value * scale)).toFixed(2)}"
         height="${Math.abs(value * scale).toFixed(2)}"/>`).join(""));
       const names = ROWS.map((name, j) => text([34 + 61 * j, 147], name));
       this.picture("bars", line([[2, 72], [248, 72]], "quiet thin") + bars.join("") + names.join("")
-        + small([2, 10], "river, loan, sum"),
+        + LEGEND.map(([look, name], k) => `<rect class="bar ${look}" x="${2 + 60 * k}" y="2" width="9" height="9"/>${
+          small([16 + 60 * k, 11], name)}`).join(""),
       "Bars of the derivatives by three logits and gamma, for river, for loan and summed.");
     }
 
     /* Largest error of the measured derivatives against their step, both as powers of ten. */
     drawErrors(runs, texts) {
-      const at = (i, off) => [36 + 14 * i, 12 + 9 * -Math.log10(limit(off, [1e-16, 9]))];
+      const at = (i, off) => [36 + 14 * i, 28 - 8 * Math.log10(limit(off, [1e-16, 9]))];
       const curves = runs.map((run, r) => DELTAS.map(witness(RULES[r][0], run.at(-1)).off));
       const shapes = curves.map((offs, r) => line(offs.map((off, i) => at(i, off)), RULES[r][1]));
-      const ticks = [0, 5, 10, 15].map((n) => small([30, 16 + 9 * n], power(10 ** -n), "end"));
+      const ticks = [0, 5, 10, 15].map((n) => small([30, 32 + 8 * n], power(10 ** -n), "end"));
       const below = [0, 7, 14].map((i) => small([36 + 14 * i, 172], power(DELTAS[i]), "middle"));
-      this.picture("errors", line([[36, 10], [36, 158], [238, 158]], "quiet thin") + ticks.join("") + below.join("")
-        + small([238, 187], "step δ", "end") + small([44, 187], "difference")
+      this.picture("errors", line([[36, 20], [36, 158], [238, 158]], "quiet thin") + ticks.join("") + below.join("")
+        + small([238, 187], "step δ", "end") + small([4, 12], "difference")
         + shapes.reverse().join("") + mark("dot", at(this.state.delta, curves[0][this.state.delta]), "ink"),
         `Difference between formula and measurement against the step; at ${texts.delta} it is ${texts["off-0"]}.`);
     }
 
     drawHistories(runs, texts) {
       const last = Math.max(10, this.state.steps);
+      const steps = thinned([...runs[0].keys()]);
       const panels = [["mean loss", ({ weights, gamma }) => lossAt(weights, gamma), 40], ["γ", ({ gamma }) => gamma, 244]];
       const shapes = panels.map(([name, value, left]) => {
-        const series = runs.map((run) => run.map(value).map((y) => limit(y, [-99, 99])));
+        const series = runs.map((run) => steps.map((i) => limit(value(run[i]), [-99, 99])));
         const low = Math.min(...series.flat(), name === "γ" ? series[0][0] - 0.1 : 0);
         const high = Math.max(...series.flat(), low + 0.2);
         const at = (i, y) => [left + (150 * i) / last, 150 - (126 * (y - low)) / (high - low)];
@@ -203,10 +206,10 @@
           + small([left, 12], name) + small([left - 4, 28], fixed(high, 1), "end")
           + small([left - 4, 152], fixed(low, 1), "end") + small([left, 168], "0", "middle")
           + small([left + 150, 168], `${last}`, "end") + small([left + 75, 184], "step", "middle")
-          + ways(series.map((ys) => thinned(ys.map((y, i) => at(i, y)))));
+          + ways(series.map((ys) => ys.map((y, i) => at(steps[i], y))));
       });
       this.picture("histories", shapes.join(""), `Mean loss and gamma against the steps taken; the right rule’s loss is ${
-        texts["loss-0"]} after ${texts.steps} steps.`);
+        texts["loss-0"]} after ${texts.steps}.`);
     }
   }
 

@@ -20,16 +20,19 @@
   // g = gamma * weights seen from slightly above, with the line of equal weights upright.
   const VIEW = [[-0.804, 0.525, 0.279], [0.516, 0.382, 0.767]];
   const current = (state) => along(state.weights, state.gamma, state.along);
+  // how far along, in whole steps, the scale of gamma's slider reaches
+  const room = (gamma) => limit(Math.floor((100 * (GAMMA[1] - Math.abs(gamma))) / sum(UNSEEN) + 1e-9) / 100, ALONG);
   const near = (one, other) => Math.abs(one - other) < 1e-9;
 
   class ElmoMixture extends ElmoExplorer {
-    initial = { weights: PRESETS.upper, gamma: 1, along: 0, guess: [2.5, 2], shown: false };
+    initial = { weights: PRESETS.upper, gamma: 1, along: 0, guess: [2.5, 2], shown: false, answer: null };
 
     /* Everything that is shown as text, by name. */
     static read(state) {
       const { weights, gamma } = current(state);
       const result = forward(weights, gamma);
       const loan = (words) => (state.shown ? words : "?");
+      const left = room(state.gamma);
       const texts = {
         gamma: trimmed(gamma, 2, 0),
         along: fixed(state.along, 2),
@@ -37,7 +40,10 @@
         largest: LOOKS[weights.indexOf(Math.max(...weights))][2],
         loss: loan(fixed(result.loss, 6)),
         guess: vector(state.guess),
-        miss: fixed(Math.hypot(...state.guess.map((x, i) => x - result.mixtures[1][i])), 2),
+        answer: state.shown ? vector(state.answer) : "?",
+        miss: state.shown ? fixed(Math.hypot(...state.guess.map((x, i) => x - state.answer[i])), 2) : "?",
+        room: left < ALONG[1] ? `It ${left ? `ends at ${fixed(left, 2)}` : "has no room"} here: γ goes no further than ${
+          fixed(Math.sign(state.gamma) * GAMMA[1], 0)}.` : "",
       };
       state.guess.forEach((x, i) => (texts[`guess-${i}`] = fixed(x, 2)));
       weights.forEach((weight, j) => (texts[`weight-${j}`] = fixed(weight, 3)));
@@ -52,14 +58,11 @@
     /* What a control does to a state: weights and gamma moved by hand start from what is shown. */
     static moved(state, control, value) {
       const [name, number] = control.split("-");
-      if (name === "along") {
-        // as far as gamma's slider has room, in whole steps
-        const room = Math.floor((100 * (GAMMA[1] - Math.abs(state.gamma))) / sum(UNSEEN) + 1e-9) / 100;
-        return { along: limit(value, [0, Math.min(room, ALONG[1])]) };
-      }
+      if (name === "along") return { along: limit(value, [0, room(state.gamma)]) };
       if (name === "guess") return { guess: state.guess.map((x, i) => (i === Number(number) ? value : x)) };
-      if (name === "shown") return { shown: Boolean(value) };
       const { weights, gamma } = current(state);
+      // The guess stays beside what it was a guess of, whatever moves afterwards.
+      if (name === "shown") return { shown: Boolean(value), answer: value ? forward(weights, gamma).mixtures[1] : null };
       if (name === "gamma") return { weights, gamma: Number(value), along: 0 };
       if (name === "preset") return { weights: PRESETS[value], gamma, along: 0 };
       return { weights: withWeight(weights, Number(number), value), gamma, along: 0 };
@@ -79,22 +82,24 @@
         weight: [weights[number], `${texts[control]} of ${LOOKS[number]?.[3]}${loss}`],
         guess: [guess[number], `guess at ${texts.guess}`],
         gamma: [gamma, `${texts.gamma}${gamma < 0 ? ", both vectors reversed" : ""}${loss}`],
-        along: [amount, `${texts.along}, gamma ${texts.gamma}, largest weight ${texts.largest}${loss}`],
+        along: [amount, `${texts.along}, gamma ${texts.gamma}, largest weight ${texts.largest}${loss}${texts.room && `. ${texts.room}`}`],
       }[name];
     }
 
-    encode({ weights, gamma, along: amount, guess, shown }) {
-      return `w=${weights}&g=${gamma}&t=${amount}&p=${guess}${shown ? "&shown=1" : ""}`;
+    encode({ weights, gamma, along: amount, guess, shown, answer }) {
+      return `w=${weights}&g=${gamma}&t=${amount}&p=${guess}${shown ? `&shown=${answer}` : ""}`;
     }
 
     decode(query) {
       const weights = this.numbers(query.get("w"), 3);
       const [gamma, amount] = this.numbers(`${query.get("g") ?? 1},${query.get("t") ?? 0}`, 2) || [];
       const guess = this.numbers(query.get("p") ?? `${this.initial.guess}`, 2);
-      if (!weights || gamma === undefined || !guess) return null;
+      const shown = query.has("shown");
+      const answer = shown ? this.numbers(query.get("shown"), 2) : null;
+      if (!weights || gamma === undefined || !guess || (shown && !answer)) return null;
       if (Math.min(...weights) <= 0 || Math.abs(sum(weights) - 1) > 1e-6) return null;
       const state = { weights, gamma: limit(gamma, GAMMA), guess: guess.map((x) => limit(x, [-9, 9])) };
-      return { ...state, ...ElmoMixture.moved(state, "along", amount), shown: query.has("shown") };
+      return { ...state, ...ElmoMixture.moved(state, "along", amount), shown, answer };
     }
 
     template() {
@@ -105,8 +110,8 @@
           diamond to where loan’s mixture will be.`,
         slider(id, "guess-0", "guess, across", [-2, 4, 0.05]) + slider(id, "guess-1", "guess, up", [-1.5, 3.5, 0.05])
           + button("shown", "1", "Show loan’s mixture"),
-        `<strong>You missed by ${value("miss")}.</strong> The guess is ${value("guess")}, the mixture
-          ${value("loan-mixture")}. The hollow dots are the same place in both triangles, and γ moves each from there.`)}
+        `<strong>You missed by ${value("miss")}.</strong> The guess was ${value("guess")}, the mixture
+          ${value("answer")}. The hollow dots are the same place in both triangles, and γ moves each from there.`)}
         <div class="elmo-columns"><div>
           ${svg("plane", 400, 316, `<g class="handle"><circle r="18"/>${mark("diamond", [0, 0], "loan hollow", 1.2)}</g>`)}
           ${slider(id, "gamma", "scale γ", GAMMA)}
@@ -114,7 +119,7 @@
             ([value, name]) => button("gamma", value, `γ = ${name}`, 1)))}
           ${slider(id, "along", "γ·s moved along (2, 5, 4)", ALONG)}
           <p class="elmo-note">Before you move it: what will change, and what will stand still?
-            Largest weight now: ${value("largest")}.</p>
+            Largest weight now: ${value("largest")}. ${value("room")}</p>
           ${table(PARTS, [...rows, ["mean", "", "", "", "loss"]])}</div><div>
           ${presets("presets of the weights")}
           ${svg("simplex", 250, 200, '<circle class="handle" r="18"/>')}
@@ -148,8 +153,9 @@
 
     /* The origin stands still, and the picture shrinks when a vector would leave it. */
     drawPlane(weights, mixtures, texts) {
-      const { guess, shown } = this.state;
-      const seen = shown ? [...mixtures, guess] : [mixtures[0]];
+      const { guess, shown, answer } = this.state;
+      const missed = shown && answer.every((u, i) => near(u, mixtures[1][i]));
+      const seen = [mixtures[0], ...(shown ? [mixtures[1]] : []), ...(missed ? [guess] : [])];
       this.zoom = Math.max(1, ...seen.map(([x, y]) => Math.max(x / 3.8, -x / 1.75, y / 3, -y / 1.3)));
       const unit = 68 / this.zoom;
       const at = ([x, y]) => [130 + x * unit, 216 - y * unit];
@@ -176,10 +182,10 @@
         shapes += mark(LOOKS[j][0], [x, y], LOOKS[j][1])
           + text([x + dx, y + dy], j ? `${name} ${LOOKS[j][2]}` : LOOKS[j][2], anchor);
       }));
-      if (shown) {
-        shapes += line([at(guess), at(mixtures[1])], "wrong dotted")
-          + mark("diamond", at(guess), "loan hollow", 1.2) + mark("star", at(mixtures[1]), "loan", 1.2);
+      if (missed) {
+        shapes += line([at(guess), at(mixtures[1])], "wrong dotted") + mark("diamond", at(guess), "loan hollow", 1.2);
       }
+      if (shown) shapes += mark("star", at(mixtures[1]), "loan", 1.2);
       shapes += mark("star", at(mixtures[0]), "river", 1.2);
       const handle = this.part("plane").lastElementChild;
       handle.setAttribute("transform", `translate(${at(guess).map((u) => limit(u, [8, 392]))})`);

@@ -220,7 +220,8 @@ def layer_forward(
     bias *= half
 
     # BLAS multiplies a single row by another routine, which rounds differently. A sentence that
-    # reads alone therefore has a row of zeros beside it, and equals itself in any batch.
+    # reads alone therefore has a row of zeros beside it. In a batch it equals itself then to
+    # rounding: to the bit on processors whose BLAS rounds a row alike in a matrix of any height.
     rows = max(batch, 2)
     trace = LayerTrace(
         input_dim=input_dim,

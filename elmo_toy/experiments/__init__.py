@@ -5,5 +5,5 @@ layers, ``fits`` trains what reads them, ``run`` goes through all of it on any
 `concurrent.futures.Executor`, ``store`` keeps the records and ``tables`` makes the book's tables
 from them. ``live`` is one seed at small size, for a chapter.
 
-All at once: ``python tools/run_experiments.py DATA``.
+All at once: ``python tools/run_experiments.py DATA --output RECORDS``.
 """

@@ -1,7 +1,11 @@
 """The two recorded data sets: where they come from, and reading them from a folder.
 
-Neither is part of the repository; results computed from them are. A file that is missing, or whose
-text is another, is refused with what is needed to obtain the same.
+Neither is part of the repository; results computed from them are, their sentences never. EWT's
+annotations are under CC BY-SA 4.0, and who holds which rights in its web texts is not clear; Snips
+is under CC0 1.0. A file that is missing, or whose text is another, is refused with what is needed
+to obtain the same.
+
+Source: Silveira et al. (2014); Coucke et al. (2018).
 """
 
 from __future__ import annotations
@@ -46,7 +50,7 @@ class Source:
         return content.decode("utf-8")
 
 
-_EWT = "Universal Dependencies, UD_English-EWT at commit 15d613d (v2.16), CC BY-SA 4.0"
+_EWT = "Universal Dependencies, UD_English-EWT at commit 15d613d (v2.16), annotations CC BY-SA 4.0"
 _EWT_RECIPE = (
     "of en_ewt-ud-{}.conllu keep FORM, UPOS and XPOS of each word line, joined by tabs, with an "
     "empty line after each sentence, and pack it with gzip"

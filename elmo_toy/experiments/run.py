@@ -5,11 +5,11 @@ arguments, `run_group`, so it runs in this process, in a pool of processes, or o
 
     from concurrent.futures import ProcessPoolExecutor
     with ProcessPoolExecutor(2) as executor:
-        run(plan(), Store(folder), load_corpus, executor)
+        run(plan(), Store(folder), load, executor)       # load: see `data.load`
 
     from dask.distributed import Client                      # many machines
     with Client("tcp://scheduler:8786") as client:
-        run(plan(), Store(folder), load_corpus, client.get_executor())
+        run(plan(), Store(folder), load, client.get_executor())
 
 Only the process that calls `run` writes, a record as soon as its group hands it over; what is
 recorded already isn't computed again.

@@ -117,6 +117,8 @@ class Elmo:
         ):
             if not isinstance(flag, bool):
                 raise TypeError(f"{name}: expected True or False, got {flag!r}")
+        if isinstance(dropout, bool) or not isinstance(dropout, int | float | np.floating):
+            raise TypeError(f"dropout: expected a number, got {dropout!r}")
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout: expected at least 0 and below 1, got {dropout}")
         layers = 1 + model.options.lstm.n_layers
@@ -221,10 +223,10 @@ class Elmo:
         for mixture, representation, factors, upstream in zip(
             self.mixtures, output.representations, output.dropped, upstreams, strict=True
         ):
-            if upstream.shape != representation.shape:
+            if np.shape(upstream) != representation.shape:
                 raise ValueError(
                     f"upstreams: expected the representation's shape {representation.shape}, "
-                    f"got {upstream.shape}"
+                    f"got {np.shape(upstream)}"
                 )
             through = upstream if factors is None else upstream * factors
             if not self.keep_sentence_boundaries:
@@ -238,7 +240,10 @@ class Elmo:
         return ElmoGradients(tuple(gradients), total)
 
     def _checked(self, ids: IntArray) -> IntArray:
-        ids = np.asarray(ids)
+        if not isinstance(ids, np.ndarray):
+            raise TypeError(
+                f"ids: expected the array that Elmo.ids makes, got a {type(ids).__name__}"
+            )
         encoder = self.model.options.encoder
         if isinstance(encoder, CharacterOptions):
             width = encoder.max_characters_per_token
@@ -265,8 +270,8 @@ class Elmo:
         return padded
 
     def _dropout(self, mixed: FloatArray, rng: np.random.Generator | None) -> FloatArray:
-        if rng is None:
-            raise ValueError("rng: expected a numpy Generator for dropout in training, got None")
+        if not isinstance(rng, np.random.Generator):
+            raise ValueError(f"rng: expected a numpy Generator for dropout in training, got {rng}")
         kept = rng.random(mixed.shape) >= self.dropout
         return kept.astype(mixed.dtype) / mixed.dtype.type(1 - self.dropout)
 

@@ -154,7 +154,7 @@ class FrozenExtractor:
         ValueError
             For no sentence at all, or a batch size below 1.
         TypeError
-            For strings where lists of tokens are expected.
+            For strings where lists of tokens are expected, or a batch size that is no integer.
         KeyError
             From a lookup encoder without ``<UNK>``, naming the word.
 
@@ -170,8 +170,7 @@ class FrozenExtractor:
                 keep_boundaries=self.keep_boundaries,
             )
         sentences = text.checked_sentences(sentences)
-        if batch_size < 1:
-            raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+        text.checked_count(batch_size, "batch_size")
         rows = np.arange(len(sentences))
         batches = [rows[start : start + batch_size] for start in range(0, len(rows), batch_size)]
         tokens = max(len(sentence) for sentence in sentences)

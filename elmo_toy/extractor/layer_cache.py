@@ -88,6 +88,8 @@ class LayerCache:
 
     def __init__(self, path: Path | str, extractor: FrozenExtractor | None = None) -> None:
         self.path = Path(path)
+        if extractor is not None:
+            check_extractor(extractor)
         with ExitStack() as stack:
             self._file: h5py.File = stack.enter_context(files.opened(self.path))
             self.header = files.read_header(self._file, KIND, self.path.name)
@@ -123,6 +125,10 @@ class LayerCache:
 
     def __getitem__(self, line: int) -> FloatArray:
         """Layers of one line: (layers, tokens, dim)."""
+        if isinstance(line, bool) or not isinstance(line, int | np.integer):
+            raise TypeError(f"line: expected an integer, got {line!r}")
+        if not self._file:
+            raise ValueError(f"{self.path.name}: expected an open cache, it has been closed")
         if not 0 <= line < len(self):
             raise IndexError(f"line: expected 0 to {len(self) - 1}, got {line}")
         place = f"{self.path.name}: line {line}"
@@ -139,10 +145,9 @@ class LayerCache:
     def batches(self, batch_size: int) -> Iterator[Layers]:
         """Consecutive lines, padded: layers (batch, layers, tokens, dim), mask (batch, tokens).
 
-        Raises ValueError for a batch size below 1.
+        Raises ValueError for a batch size below 1, TypeError for one that is no integer.
         """
-        if batch_size < 1:
-            raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+        text.checked_count(batch_size, "batch_size")
         starts = range(0, len(self), batch_size)
         return (
             pad_layers([self[line] for line in range(start, min(start + batch_size, len(self)))])
@@ -169,8 +174,16 @@ def layer_header(extractor: FrozenExtractor) -> files.Header:
     return files.header_of(KIND, extractor.model, keep_boundaries=extractor.keep_boundaries)
 
 
+def check_extractor(extractor: object) -> None:
+    """Raise a TypeError for anything else, a bare model for example."""
+    if not isinstance(extractor, FrozenExtractor):
+        raise TypeError(f"extractor: expected a FrozenExtractor, got {type(extractor).__name__}")
+
+
 def pad_layers(sentences: Sequence[FloatArray]) -> Layers:
     """Stack sentences (layers, tokens, dim) of unequal length, 0 where no token is.
+
+    Raises ValueError if there is none, or if they differ in layers, dim or dtype.
 
     >>> layers, mask = pad_layers([np.ones((3, 2, 4)), np.ones((3, 0, 4))])
     >>> layers.shape, mask.tolist()
@@ -178,6 +191,12 @@ def pad_layers(sentences: Sequence[FloatArray]) -> Layers:
 
     Book: chapter 5, "Padding and boundaries".
     """
+    kinds = {(layers.shape[0], layers.shape[2], layers.dtype.name) for layers in sentences}
+    if len(kinds) != 1:  # unequal ones would be broadcast or cast without a word
+        raise ValueError(
+            "sentences: expected at least one, all of the same layers, dim and dtype, "
+            f"got {sorted(kinds)}"
+        )
     lengths = np.array([layers.shape[1] for layers in sentences])
     n_layers, _, dim = sentences[0].shape
     padded = np.zeros((len(sentences), n_layers, int(lengths.max()), dim), sentences[0].dtype)

@@ -45,10 +45,13 @@ def token_vectors(model: BiLM, words: Sequence[str]) -> FloatArray:
 
     Book: chapter 5, "Three caches".
     """
+    words = text.checked_tokens(words, "words")
     encoder = model.options.encoder
     if not isinstance(encoder, CharacterOptions):
         # [1:-1]: the ids of one sentence, which come with boundaries and the shift.
         return model.parameters["embedding"][model.ids([words])[0, 1:-1] - text.SHIFT]
+    if len(words) == 0:
+        return np.zeros((0, model.options.lstm.projection_dim), model.dtype)
     spelled = [text.character_ids(word, encoder.max_characters_per_token) for word in words]
     return token_encoder.encode_characters(np.array(spelled), model.parameters, encoder)[0]
 

@@ -22,7 +22,13 @@ from elmo_toy import text
 from elmo_toy.bilm.token_encoder import FloatArray
 from elmo_toy.extractor import files
 from elmo_toy.extractor.frozen import FrozenExtractor, Sentences
-from elmo_toy.extractor.layer_cache import CHECKSUMS, INDEX, index_key, layer_header
+from elmo_toy.extractor.layer_cache import (
+    CHECKSUMS,
+    INDEX,
+    check_extractor,
+    index_key,
+    layer_header,
+)
 from elmo_toy.extractor.progress import Progress
 
 PART = 256
@@ -53,23 +59,24 @@ def write_layer_cache(
     ------
     FileExistsError
         If the file exists.
-    ValueError
-        If the extractor is stateful.
+    ValueError, TypeError
+        If the extractor is stateful, or none; for a batch size that isn't a whole number above 0.
     CacheError
         If what an interrupted call left behind has another model, options, sentences or batch
-        size; the message names both. Remove the folder to begin anew.
+        size; the message names both. Remove the folder to begin anew. If there is a folder
+        ``NAME.parts`` that no such call left behind: it is not touched.
 
     Book: chapter 5, "Three caches".
     """
     path = Path(path)
     sentences = text.checked_sentences(sentences)
+    check_extractor(extractor)
     if extractor.stateful:
         raise ValueError(
             "extractor: expected a stateless one, whose layers depend on the sentence alone, got "
             "stateful=True; what it carries over is not part of a sentence"
         )
-    if batch_size < 1:
-        raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+    text.checked_count(batch_size, "batch_size")
     keys = [index_key(sentence) for sentence in sentences]
     header = layer_header(extractor) | {"sentences": len(sentences)}
     # One JSON string a sentence: where one ends is part of the text.
@@ -102,6 +109,12 @@ def _begin(folder: Path, plan: files.Header) -> None:
         files.refuse_another(found, plan, f"{folder.name} (an interrupted cache)")
     else:
         part = folder / "plan.json.new"
+        # It is removed in the end, so it has to be ours. A kill may have left a beginning.
+        if others := sorted(entry.name for entry in folder.iterdir() if entry != part):
+            raise files.CacheError(
+                f"{folder.name}: expected a new folder or an interrupted cache's, "
+                f"found {others[0]} and no plan.json"
+            )
         part.write_text(json.dumps(plan), encoding="ascii")
         part.replace(folder / "plan.json")
 
@@ -110,7 +123,13 @@ def _read_plan(folder: Path) -> files.Header | None:
     plan = folder / "plan.json"
     if not plan.is_file():
         return None
-    found: files.Header = json.loads(plan.read_text(encoding="ascii"))
+    try:
+        found: files.Header = dict(json.loads(plan.read_text(encoding="ascii")))
+    except (ValueError, TypeError) as error:
+        raise files.CacheError(
+            f"{folder.name}: plan.json: expected what an interrupted cache left, found damage "
+            f"({error}); remove the folder to begin anew"
+        ) from error
     return found
 
 

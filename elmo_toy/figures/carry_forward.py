@@ -53,8 +53,8 @@ def jacobian_maps(maps: Mapping[str, Array], tokens: Sequence[str], *, alt: str)
         panels.append(panel)
     caption = (
         "Row: the position whose output is asked about. Column: the position whose input is moved. "
-        "Dark: a large derivative; empty: exactly 0. Each panel has its own scale. Dots: the "
-        "word's own input, left out."
+        "The further from the page's colour, the larger the derivative; empty: exactly 0. Each "
+        "panel has its own scale. Dots: the word's own input, left out."
     )
     return Figure(tuple(panels), alt, caption)
 

@@ -258,7 +258,7 @@ def weights_and_scores(
         with panel.drawing() as axes:
             axes.axhline(1 / 3, color=QUIET, linewidth=1, linestyle=":")
             for look, x, y in zip(LAYER_LOOKS, scores[task].T, learned.T, strict=True):
-                axes.plot(x, y, **look.points, markersize=8, alpha=0.75)
+                axes.plot(x, y, **look.points, markersize=8)
                 before = look is LAYER_LOOKS[1]
                 label(
                     axes,

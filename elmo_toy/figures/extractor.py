@@ -68,9 +68,9 @@ def frozen_and_learned(*, alt: str) -> Figure:
             _words(axes, *at, name)
     panels.append(panel)
     caption = (
-        "Left: one sentence in the language model; the numbers mark what may be kept in a file. "
-        "Right: a tagger with a mixture (star) of the same layers at its input, and another at its "
-        "output."
+        "Frozen: one sentence in the language model; the numbers mark what may be kept in a file. "
+        "Learned: a tagger with a mixture (star) of the same layers at its input, and another at "
+        "its output."
     )
     return Figure(tuple(panels), alt, caption)
 
@@ -197,15 +197,17 @@ def occlusion(
     panel = Panel(f"distance that “{tokens[target]}” moves", height=55 + 18 * len(tokens))
     with panel.drawing() as axes:
         colours = [colour[marked[k][1]] if k in marked else INK for k in range(len(tokens))]
-        axes.barh(places, mixture, 0.66, color=colours)
+        axes.barh(places + 0.2, mixture, 0.36, color=colours)
         others = np.arange(len(tokens)) != target
-        axes.plot(top[others], places[others], **LAYER_LOOKS[2].points, markersize=7, clip_on=False)
+        crosses = {**LAYER_LOOKS[2].points, "markersize": 7, "clip_on": False}
+        axes.plot(top[others], places[others] - 0.22, **crosses)
         for k, (text, _) in marked.items():
             label(axes, text, (max(mixture[k], top[k]), places[k]), xytext=(9, 0))
         label(axes, "looked at", (0, places[target]), xytext=(9, 0), color=QUIET)
         axes.set_yticks(places, tokens)
         axes.get_yticklabels()[target].set_fontweight("bold")
         axes.tick_params(axis="y", length=0, pad=9)  # room for half a cross
+        axes.spines["left"].set_visible(False)
         furthest = max(mixture.max(), top.max())
         axes.set(ylim=(-0.7, len(tokens) - 0.3), xlim=(0, 1.2 * furthest))
     caption = (

@@ -273,8 +273,8 @@ def penalty(strengths: Array, held: Array, free: Descent, strength: float, *, al
         powers_of_ten(axes.xaxis, range(int(np.log10(free.steps[-1])) + 1))
         powers_of_ten(axes.yaxis, range(int(np.log10(np.abs(free.gamma).max())) + 1))
     caption = (
-        "Left: a stronger penalty draws the weights towards equal and never quite there. Right: "
-        f"with λ = {strength:g} and γ free, γ grows without rest while the logits shrink."
+        "γ held: a stronger penalty draws the weights towards equal and never quite there. γ free, "
+        f"λ = {strength:g}: γ is still growing at the last step, while the weights draw together."
     )
     return Figure((held_panel, free_panel), alt, caption)
 

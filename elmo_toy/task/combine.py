@@ -66,10 +66,16 @@ class CombinerOptions:
         """Refuse what would be ignored."""
         if self.kind not in KINDS:
             raise ValueError(f"kind: expected one of {', '.join(KINDS)}, got {self.kind!r}")
+        if isinstance(self.layer, bool) or not isinstance(self.layer, int | np.integer):
+            raise TypeError(f"layer: expected an integer, got {self.layer!r}")
+        if not isinstance(self.learn_gamma, bool):
+            raise TypeError(f"learn_gamma: expected True or False, got {self.learn_gamma!r}")
+        if not isinstance(self.layer_norm, LayerNorm | None):
+            raise TypeError(f"layer_norm: expected a LayerNorm or None, got {self.layer_norm!r}")
+        if not isinstance(self.gamma, int | float | np.floating) or not np.isfinite(self.gamma):
+            raise ValueError(f"gamma: expected a finite number, got {self.gamma!r}")
         if self.kind != "layer" and self.layer != -1:
             raise ValueError(f"layer: expected only with kind 'layer', got {self.kind!r}")
-        if not np.isfinite(self.gamma):
-            raise ValueError(f"gamma: expected a finite number, got {self.gamma}")
         if self.kind not in WEIGHTED and (self.gamma != 1.0 or self.layer_norm is not None):
             raise ValueError(f"gamma, layer_norm: {self.kind!r} has neither, got one")
         if self.width is not None:

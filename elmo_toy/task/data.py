@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from elmo_toy import text
-from elmo_toy._checks import Array
+from elmo_toy._checks import REAL_DTYPES, Array
 from elmo_toy.text import BoolArray, IntArray, Vocabulary
 
 UNLABELLED = -1
@@ -37,6 +37,8 @@ class Tagged:
     ------
     ValueError
         If shapes disagree, a row of the mask has a hole, or a pad has a tag or a word.
+    TypeError
+        For what is no array, or layers of another dtype.
 
     Examples
     --------
@@ -56,6 +58,11 @@ class Tagged:
 
     def __post_init__(self) -> None:
         """Refuse arrays that don't belong together."""
+        for name, array in vars(self).items():
+            if not isinstance(array, np.ndarray) and not (name == "words" and array is None):
+                raise TypeError(f"{name}: expected an array, got a {type(array).__name__}")
+        if self.layers.dtype.name not in REAL_DTYPES:
+            raise TypeError(f"layers: expected {' or '.join(REAL_DTYPES)}, got {self.layers.dtype}")
         if self.layers.ndim != 4 or (self.layers.shape[0], self.layers.shape[2]) != self.mask.shape:
             raise ValueError(
                 "layers: expected (n, layers, tokens, dim) for a mask of shape "
@@ -133,7 +140,9 @@ class TaggedText:
     Raises
     ------
     ValueError
-        If a sentence and its tags differ in length.
+        If a sentence and its tags differ in length, or a name stands twice among the names.
+    TypeError
+        For a string where a list of tags is expected.
     KeyError
         For a tag that isn't among the names.
 
@@ -158,8 +167,14 @@ class TaggedText:
                 f"tags: expected one list for each of {len(self.sentences)} sentences, "
                 f"got {len(self.tags)}"
             )
+        if isinstance(self.tag_names, str) or len(set(self.tag_names)) != len(self.tag_names):
+            raise ValueError(
+                f"tag_names: expected a tuple of names, each once, got {self.tag_names!r}"
+            )
         known = {*self.tag_names, None}
         for row, (sentence, tags) in enumerate(zip(self.sentences, self.tags, strict=True)):
+            if isinstance(tags, str):
+                raise TypeError(f"tags[{row}]: expected a list of tags, got the string {tags!r}")
             if len(sentence) != len(tags):
                 raise ValueError(
                     f"tags[{row}]: expected one for each of {len(sentence)} tokens, got {len(tags)}"
@@ -201,12 +216,13 @@ class TaggedText:
         """Run a frozen extractor once over everything, in batches of similar length."""
         lengths = [len(sentence) for sentence in self.sentences]
         batches = text.length_bucketed_batches(lengths, batch_size)
-        found = [embed([self.sentences[row] for row in rows])[0] for rows in batches]
-        _, n_layers, longest, dim = found[-1].shape  # the last batch holds the longest sentences
-        layers = np.zeros((len(lengths), n_layers, longest, dim), dtype=found[-1].dtype)
-        for rows, part in zip(batches, found, strict=True):
+        found = [embed([self.sentences[row] for row in rows]) for rows in batches]
+        _, n_layers, longest, dim = found[-1][0].shape  # the last holds the longest sentences
+        layers = np.zeros((len(lengths), n_layers, longest, dim), dtype=found[-1][0].dtype)
+        mask = np.zeros((len(lengths), longest), dtype=bool)
+        for rows, (part, tokens) in zip(batches, found, strict=True):
             layers[rows, :, : part.shape[2]] = part
-        mask = np.arange(longest) < np.array(lengths)[:, None]
+            mask[rows, : tokens.shape[1]] = tokens
         return self.with_layers(layers, mask, vocabulary)
 
     def rows(self, rows: Sequence[int] | IntArray) -> TaggedText:

@@ -65,7 +65,7 @@ def fine_tune(
     Raises
     ------
     FloatingPointError
-        If the loss is no longer finite.
+        If the loss is no longer finite, on the development data either.
 
     Source: Peters et al. (2018), section 3.4 fine-tunes the language model *before* the task,
     without labels, and freezes it again; this is not that.

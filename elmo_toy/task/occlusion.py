@@ -79,6 +79,8 @@ class Occlusion:
 
         Book: chapter 5, "What a neighbour changes".
         """
+        if not 0 <= tag < tagger.options.n_tags:
+            raise ValueError(f"tag: expected 0 to {tagger.options.n_tags - 1}, got {tag}")
         tokens = len(self.sentences)
         words = None
         if vocabulary is not None:

@@ -62,6 +62,8 @@ class TaggerOptions:
             ("units", 1), ("recurrent_layers", 0),
         ):  # fmt: skip
             text.checked_count(getattr(self, name), name, lowest)
+        if not isinstance(self.combiner, CombinerOptions):
+            raise TypeError(f"combiner: expected CombinerOptions, got {self.combiner!r}")
         if (self.n_words == 0) != (self.word_dim == 0):
             raise ValueError(
                 "n_words, word_dim: expected both 0 or both above, "

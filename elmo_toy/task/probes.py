@@ -50,13 +50,13 @@ class LinearProbe:
         Raises
         ------
         ValueError
-            If there isn't one label a vector, or the strength isn't above 0.
+            If there isn't one label a vector, a vector isn't finite, or the strength isn't above 0.
 
         >>> probe = LinearProbe.fit(np.array([[0.0], [1.0], [3.0], [4.0]]), ["a", "a", "b", "b"])
         >>> probe.predict(np.array([[1.5], [2.5]]))
         ['a', 'b']
 
-        Book: chapter 5, "What is frozen, what is learned".
+        Book: chapter 5, "Training the tagger".
         """
         vectors = np.asarray(vectors, dtype=np.float64)
         if vectors.ndim != 2 or len(vectors) != len(labels) or not len(labels):
@@ -64,6 +64,8 @@ class LinearProbe:
                 "labels: expected one for each row of vectors (n, dim), "
                 f"got {len(labels)} for shape {vectors.shape}"
             )
+        if not np.isfinite(vectors).all():
+            raise ValueError("vectors: expected finite numbers, got NaN or infinity")
         if not 0 < strength < np.inf:
             raise ValueError(f"strength: expected above 0, got {strength}")
         names = tuple(sorted(set(labels)))
@@ -84,8 +86,15 @@ class LinearProbe:
         return cls(names, found[:-1], found[-1])
 
     def log_probabilities(self, vectors: Array) -> Array:
-        """(m, labels)."""
-        return _log_softmax(np.asarray(vectors, dtype=np.float64) @ self.weights + self.bias)
+        """(m, labels); a ValueError for vectors of another width, or not finite."""
+        vectors = np.asarray(vectors, dtype=np.float64)
+        if vectors.ndim != 2 or vectors.shape[1] != len(self.weights):
+            raise ValueError(
+                f"vectors: expected (m, {len(self.weights)}), got shape {vectors.shape}"
+            )
+        if not np.isfinite(vectors).all():
+            raise ValueError("vectors: expected finite numbers, got NaN or infinity")
+        return _log_softmax(vectors @ self.weights + self.bias)
 
     def predict(self, vectors: Array) -> list[str]:
         """The most probable label of each; of equals, the first in alphabetical order."""
@@ -100,7 +109,7 @@ def linear(
     >>> linear(np.array([[0.0], [2.0]]), ["a", "b"], np.array([[0.5], [5.0]]))
     ['a', 'b']
 
-    Book: chapter 5, "What is frozen, what is learned".
+    Book: chapter 5, "Training the tagger".
     """
     return LinearProbe.fit(known, labels, strength).predict(asked)
 
@@ -134,7 +143,7 @@ def by_group(
     ...          ["1", "1", "2", "2"], np.array([[0.9], [0.9]]), ["1", "2"])
     ['b', 'c']
 
-    Book: chapter 5, "What is frozen, what is learned".
+    Book: chapter 5, "Training the tagger".
     """
     if not len(known) == len(labels) == len(groups) or len(asked) != len(asked_groups):
         raise ValueError(
@@ -171,7 +180,7 @@ def mean_by_word(layers: Array, mask: BoolArray, words: IntArray, n_words: int) 
     >>> mean_by_word(layers, mask, np.array([[1, 2, 1]]), 3).ravel().tolist()
     [2.0, 4.0, 0.0]
 
-    Book: chapter 5, "What is frozen, what is learned".
+    Book: chapter 5, "Training the tagger".
     """
     numbers = words[mask] - 1
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < n_words:
@@ -198,8 +207,10 @@ def look_up(table: Array, words: IntArray) -> Array:
     >>> look_up(np.array([[[5.0]], [[7.0]]]), np.array([[2, 1, 0]])).tolist()
     [[[[7.0], [5.0], [0.0]]]]
 
-    Book: chapter 5, "What is frozen, what is learned".
+    Book: chapter 5, "Training the tagger".
     """
+    if words.size and not 0 <= words.min() <= words.max() <= len(table):
+        raise ValueError(f"words: expected 0 to {len(table)}, got {words.min()} to {words.max()}")
     padded = np.concatenate([np.zeros_like(table[:1]), table])
     return np.ascontiguousarray(padded[words].transpose(0, 2, 1, 3))
 

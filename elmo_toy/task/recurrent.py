@@ -85,7 +85,7 @@ def forward(
         order.read(inputs), weights, order.active, zero.cells[0], zero.states[0], settings
     )
     states = order.unread(layer.states[:, 1:])
-    return states.reshape(*inputs.shape[:2], -1), Trace(order, layer)
+    return states.reshape(*inputs.shape[:2], 2 * settings.projection_dim), Trace(order, layer)
 
 
 def gradients(

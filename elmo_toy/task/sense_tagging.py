@@ -12,11 +12,13 @@ import numpy as np
 
 from elmo_toy._checks import Array
 from elmo_toy.bilm.model import BiLM
+from elmo_toy.bilm.senses import target_vectors
 from elmo_toy.bilm.training import Adam
 from elmo_toy.task.combine import CombinerOptions
 from elmo_toy.task.data import Tagged, TaggedText
 from elmo_toy.task.fine_tuning import FineTuned, fine_tune
 from elmo_toy.task.options import Attach, TaggerOptions
+from elmo_toy.task.probes import Classify, by_group
 from elmo_toy.task.tagger import Tagger
 from elmo_toy.task.training import Fit, FitOptions, fit
 from elmo_toy.text import Vocabulary
@@ -64,6 +66,44 @@ def texts(corpus: ToyCorpus, each: int = 5) -> dict[str, TaggedText]:
         "new cues": tagged(corpus.new_cues),
         "two cues": tagged(corpus.two_cues),
     }
+
+
+def probe_scores(
+    classify: Classify, model: BiLM, corpus: ToyCorpus, each: int = 5
+) -> dict[str, list[float]]:
+    """Share of senses that a probe tells from one layer at the noun, a probe for each noun.
+
+    It learns from the same sentences as the tagger of `texts`, and has no words and no recurrent
+    layer of its own.
+
+    Returns
+    -------
+    By test, one share a layer, token layer first.
+
+    >>> from elmo_toy.bilm import load_pretrained
+    >>> from elmo_toy.task.probes import linear
+    >>> from elmo_toy.toy_language import make_corpus
+    >>> corpus = make_corpus(train=0, development=0, labelled=5, test=2)
+    >>> probe_scores(linear, load_pretrained("toy-language"), corpus)["new cues"][0]
+    0.5
+
+    Book: chapter 5, "Training the tagger".
+    """
+
+    def read(sentences: Sequence[Sentence]) -> tuple[Array, list[str], list[str]]:
+        vectors = target_vectors(model, sentences)
+        return vectors, [s.sense for s in sentences], [s.noun for s in sentences]
+
+    known, senses, nouns = read(corpus.few(each))
+    scores: dict[str, list[float]] = {}
+    for name, test in {"new cues": corpus.new_cues, "two cues": corpus.two_cues}.items():
+        asked, right, of = read(test)
+        answers = (
+            by_group(classify, known[:, j], senses, nouns, asked[:, j], of)
+            for j in range(known.shape[1])
+        )
+        scores[name] = [float(np.mean(np.array(told) == right)) for told in answers]
+    return scores
 
 
 def neutral_words(sentence: Sentence) -> list[str]:

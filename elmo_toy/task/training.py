@@ -139,7 +139,9 @@ def fit(
     Raises
     ------
     FloatingPointError
-        If the loss is no longer finite.
+        If the loss is no longer finite, on the development data either.
+    ValueError
+        If there is no sentence to train on.
 
     Examples
     --------
@@ -192,6 +194,8 @@ def evaluate(tagger: Tagger, data: Tagged, batch_size: int = 256) -> Evaluation:
         batch = data.rows(rows)
         asked = batch.tags != UNLABELLED
         log_p, tags = tagger.log_probabilities(batch)[asked], batch.tags[asked]
+        if tags.max(initial=0) >= tagger.options.n_tags:
+            raise ValueError(f"data: expected tags below {tagger.options.n_tags}, got {tags.max()}")
         loss -= float(log_p[np.arange(len(tags)), tags].sum(dtype=np.float64))
         right += int((log_p.argmax(axis=1) == tags).sum())
         labelled += len(tags)
@@ -245,6 +249,8 @@ class Course:
         total = options.updates
         while total is None or done < total:
             epoch = batches()
+            if not epoch:  # and there never would be one
+                raise ValueError("data: expected some sentences to train on, got none")
             if total is None:
                 total = (options.epochs or 0) * len(epoch)
             for rows in epoch[: total - done]:
@@ -279,6 +285,11 @@ class Course:
         training_loss = float(np.mean(self._losses)) if self._losses else float("nan")
         self._losses = []
         point = Point(updates, training_loss, self._evaluation())
+        if not np.isfinite(point.development.loss):  # nothing would ever be lower than NaN
+            raise FloatingPointError(
+                f"the loss on the development data is {point.development.loss} "
+                f"after {updates} updates; expected a finite one"
+            )
         self.history.append(point)
         if self.best is point:
             self._best_tagger = self._tagger.copy()

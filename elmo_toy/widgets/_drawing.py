@@ -46,12 +46,13 @@ def _svg(size: tuple[int, int], shapes: Sequence[str], words: str) -> str:
     )
 
 
-def plane(mixtures: Array, weights: Array, guess: Sequence[float], *, shown: bool) -> str:
+def plane(mixtures: Array, weights: Array, guess: Sequence[float] | None, *, shown: bool) -> str:
     """Both triangles, the mixtures, the guess, and the head's line of score 0, as SVG.
 
     `mixtures` (2, 2) and `weights` (3,); loan's mixture is left out until it is shown.
+    Without a guess, which is of another mixture by then, neither it nor what it missed is drawn.
     """
-    seen = np.vstack([mixtures[: 1 + shown], guess])
+    seen = np.vstack([mixtures[: 1 + shown], *([] if guess is None else [guess])])
     zoom = max(1.0, float((seen / [3.8, 3.0]).max()), float((-seen / [1.75, 1.3]).max()))
 
     def at(points: Array | Sequence[float]) -> Array:
@@ -70,11 +71,12 @@ def plane(mixtures: Array, weights: Array, guess: Sequence[float], *, shown: boo
             inside = at(weights @ LAYERS[k, :, 0])
             shapes += [_line([inside, corners[j]], colour, 6 * weights[j]) for j in range(3)]
             shapes.append(f'<circle cx="{star[0]:.1f}" cy="{star[1]:.1f}" r="8" fill="{colour}"/>')
-    x, y = at(guess)
-    diamond = np.array([[x, y - 9], [x + 7, y], [x, y + 9], [x - 7, y], [x, y - 9]])
-    shapes.append(_line(diamond, _colour("loan")))
-    if shown:
-        shapes.append(_line([at(guess), at(mixtures[1])], _colour("wrong"), dash="2 4"))
+    if guess is not None:
+        x, y = at(guess)
+        diamond = np.array([[x, y - 9], [x + 7, y], [x, y + 9], [x - 7, y], [x, y - 9]])
+        shapes.append(_line(diamond, _colour("loan")))
+        if shown:
+            shapes.append(_line([at(guess), at(mixtures[1])], _colour("wrong"), dash="2 4"))
     words = "Two triangles of layer vectors, the mixtures and the guess in one plane."
     return _svg(_PLANE, shapes, words)
 

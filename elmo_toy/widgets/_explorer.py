@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,8 @@ class Explorer:
         The static table that stands in for it where nothing computes.
     make_view
         Makes the live view; called when a notebook asks for it.
+    data
+        What the page computes with, where that was measured: JSON in an attribute.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Explorer:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     make_view: Callable[[], View]
+    data: Mapping[str, Any] | None = None
     _made: list[View] = field(default_factory=list, repr=False)
 
     @property
@@ -56,9 +60,11 @@ class Explorer:
             for row in self.rows
         ]
         body = "".join(f"<tr>{line}</tr>" for line in lines)
+        data = json.dumps(self.data, separators=(",", ":"), ensure_ascii=False)
+        attribute = "" if self.data is None else f' data="{html.escape(data)}"'
         return (
             f'<{self.name} id="{self.name}" class="elmo-explorer" '
-            f'state="{html.escape(self.state)}">'
+            f'state="{html.escape(self.state)}"{attribute}>'
             f'<div class="elmo-static" tabindex="0" role="group" '
             f'aria-label="{html.escape(self.description)}">'
             f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>"

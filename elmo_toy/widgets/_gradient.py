@@ -22,7 +22,7 @@ from elmo_toy.worked_example import GAMMAS, OCCURRENCES, PRESETS, forward, state
 RULES = ("right", "without m", "on weights")
 RULE_NAMES = ("right", "without − m", "on the weights")
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-DELTAS = tuple(float(f"1e-{i}") for i in range(1, 16))
+DELTAS = tuple(float(f"1e-{i}") for i in range(15, 0, -1))
 MOST_STEPS = 500
 FAR = 100.0
 GUESSES = {"up": "higher", "stay": "the same", "down": "lower"}
@@ -35,7 +35,7 @@ class GradientState:
     preset: str = "upper"
     gamma: float = 1.0
     rate: int = 3
-    delta: int = 4
+    delta: int = 10
     steps: int = 0
     guess: str = ""
     shown: bool = False
@@ -117,8 +117,8 @@ def read(state: GradientState) -> Texts:
         "gamma": fixed(state.gamma, 1),
         "rate": f"{rate:g}",
         "delta": power(delta),
-        "steps": str(state.steps),
-        "guess": GUESSES.get(state.guess, "nothing"),
+        "steps": f"{state.steps} step{'' if state.steps == 1 else 's'}",
+        "guess": f"You said: {GUESSES[state.guess]}." if state.guess else "You made no prediction.",
         "start": fixed(start, 6),
     }
     for i, rule in enumerate(RULES):
@@ -152,12 +152,14 @@ def _derivatives(point: RunPoint, total: Array, measured: Array) -> dict[str, st
 
 
 def moved(state: GradientState, control: str, value: Any) -> GradientState:
-    """The state after a control was set; ``steps`` adds to those taken, and 0 goes back."""
+    """The state after a control was set; ``steps`` adds to those taken, and 0 goes back.
+
+    ``shown`` takes the one step that is asked about, and goes back to where it is asked.
+    """
     if control == "steps":
         return replace(state, steps=min(MOST_STEPS, state.steps + value) if value else 0)
     if control == "shown":
-        taken = max(state.steps, 1) if value else state.steps
-        return replace(state, shown=bool(value), steps=taken)
+        return replace(state, shown=bool(value), steps=int(bool(value)))
     return replace(state, **{control: value})
 
 
@@ -263,9 +265,9 @@ def _show(state: GradientState, texts: Texts) -> str:
         )
         for rule in RULES[: 3 if state.shown else 1]
     ]
-    said = f"<p>You said: {texts['guess']}.</p>" if state.shown else ""
+    said = f"<p>{texts['guess']}</p>" if state.shown else ""
     return (
-        f"{said}<p>After {texts['steps']} steps:</p>"
+        f"{said}<p>After {texts['steps']}:</p>"
         + table(["", "river", "loan", "sum", "measured"], rows)
         + table(["", "loss", "adds up to", "off the witness", "weights", "γ"], rules)
         + histories(runs)

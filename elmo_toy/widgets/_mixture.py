@@ -14,7 +14,7 @@ from elmo_toy.widgets._drawing import plane
 from elmo_toy.widgets._explorer import Explorer
 from elmo_toy.widgets._text import fixed, trimmed, vector
 from elmo_toy.widgets._view import Texts, View, table
-from elmo_toy.worked_example import GAMMAS, LAYERS, OCCURRENCES, PRESETS, forward
+from elmo_toy.worked_example import GAMMAS, OCCURRENCES, PRESETS, forward
 
 #: The direction of gamma * weights that changes no score; all its signs agree.
 UNSEEN = np.array([2.0, 5.0, 4.0])
@@ -26,13 +26,24 @@ LAYER_NAMES = ("token layer", "lower contextual", "upper contextual")
 
 @dataclass(frozen=True)
 class MixtureState:
-    """Weights and gamma, moved along `UNSEEN`; the reader's guess, and whether it is answered."""
+    """Weights and gamma, moved along `UNSEEN`; the reader's guess, and the answer to it."""
 
     weights: tuple[float, ...]
     gamma: float = 1.0
     along: float = 0.0
     guess: tuple[float, float] = (2.5, 2.0)
-    shown: bool = False
+    answer: tuple[float, float] | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether loan's mixture is shown."""
+        return self.answer is not None
+
+    @property
+    def room(self) -> float:
+        """How far along `UNSEEN`, in whole steps, gamma's slider reaches."""
+        left = math.floor(100 * (GAMMA_LIMIT - abs(self.gamma)) / float(UNSEEN.sum()) + 1e-9) / 100
+        return max(0.0, min(left, FARTHEST))
 
     @property
     def current(self) -> tuple[Array, float]:
@@ -75,7 +86,6 @@ def read(state: MixtureState) -> Texts:
     """
     weights, gamma = state.current
     result = forward(np.log(weights), gamma)
-    x, y = np.array(state.guess) - result.mixtures[1]
     texts = {
         "gamma": trimmed(gamma, 2, 0),
         "along": fixed(state.along, 2),
@@ -83,8 +93,14 @@ def read(state: MixtureState) -> Texts:
         "largest": f"h{'₀₁₂'[int(weights.argmax())]}",
         "loss": fixed(result.loss, 6) if state.shown else "?",
         "guess": vector(state.guess),
-        "miss": fixed(float(np.hypot(x, y)), 2),
+        "answer": vector(state.answer) if state.answer else "?",
+        "miss": fixed(math.dist(state.guess, state.answer), 2) if state.answer else "?",
+        "room": "",
     }
+    if state.room < FARTHEST:
+        end = f"ends at {fixed(state.room, 2)}" if state.room else "has no room"
+        limit = fixed(math.copysign(GAMMA_LIMIT, state.gamma), 0)
+        texts["room"] = f"It {end} here: γ goes no further than {limit}."
     texts |= {f"guess-{i}": fixed(part, 2) for i, part in enumerate(state.guess)}
     texts |= {f"weight-{j}": fixed(weight, 3) for j, weight in enumerate(weights)}
     for k, name in enumerate(OCCURRENCES):
@@ -99,19 +115,24 @@ def read(state: MixtureState) -> Texts:
     return texts
 
 
+def _mixtures(state: MixtureState) -> Array:
+    weights, gamma = state.current
+    return forward(np.log(weights), gamma).mixtures
+
+
 def moved(state: MixtureState, control: str, value: Any) -> MixtureState:
     """The state after a control was set; weights and gamma start from what is shown."""
     name, _, number = control.partition("-")
     if name == "along":
-        # as far as gamma's slider has room, in whole steps
-        room = math.floor(100 * (GAMMA_LIMIT - abs(state.gamma)) / UNSEEN.sum() + 1e-9) / 100
-        return replace(state, along=float(max(0.0, min(value, room, FARTHEST))))
+        return replace(state, along=float(max(0.0, min(value, state.room))))
     if name == "guess":
         guess = list(state.guess)
         guess[int(number)] = value
         return replace(state, guess=(guess[0], guess[1]))
     if name == "shown":
-        return replace(state, shown=bool(value))
+        # the guess stays beside what it was a guess of, whatever moves afterwards
+        x, y = _mixtures(state)[1].tolist()
+        return replace(state, answer=(x, y) if value else None)
     if name == "preset" and value not in PRESETS:  # the empty line of the list
         return state
     weights, gamma = state.current
@@ -153,7 +174,7 @@ def mixture(preset: str = "upper", gamma: float = 1.0) -> Explorer:
     rows = []
     for name, weights in PRESETS.items():
         for scale in GAMMAS:
-            shown = read(MixtureState(tuple(weights.tolist()), scale, shown=True))
+            shown = read(moved(MixtureState(tuple(weights.tolist()), scale), "shown", True))
             numbers = [
                 shown[f"{who}-{what}"] for what in ("mixture", "probability") for who in OCCURRENCES
             ]
@@ -201,8 +222,9 @@ def _setting(state: MixtureState) -> dict[str, Any]:
 
 
 def _show(state: MixtureState, texts: Texts) -> str:
-    weights, gamma = state.current
-    mixtures = gamma * np.einsum("j,kjd->kd", weights, LAYERS[:, :, 0])
+    weights, _ = state.current
+    mixtures = _mixtures(state)
+    asked = state.answer is None or math.dist(state.answer, mixtures[1]) < 1e-9
     rows = [
         [name, *(texts[f"{name}-{part}"] for part in ("mixture", "score", "probability", "loss"))]
         for name in OCCURRENCES
@@ -210,8 +232,9 @@ def _show(state: MixtureState, texts: Texts) -> str:
     miss = f" The guess missed by {texts['miss']}." if state.shown else ""
     shares = ", ".join(texts[f"weight-{j}"] for j in range(3))
     return (
-        plane(mixtures, weights, state.guess, shown=state.shown)
+        plane(mixtures, weights, state.guess if asked else None, shown=state.shown)
         + f"<p>Weights {shares}, γ = {texts['gamma']}, γ·s = {texts['product']}.{miss}</p>"
+        + f"<p>{texts['room']}</p>"
         + table(
             ["", "mixture", "score", "probability", "loss"],
             [*rows, ["mean", "", "", "", texts["loss"]]],

@@ -8,10 +8,11 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page
 
-from elmo_toy.widgets import _gradient, _mixture
-from elmo_toy.worked_example import PRESETS
+from elmo_toy.widgets import _gradient, _mixture, _seeds, _shift
+from elmo_toy.worked_example import PRESETS, eight_states
 
 Texts = Mapping[str, str]
+LOSSES = tuple(f"{state.forward.loss:.6f}" for state in eight_states())
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,16 @@ class Kind:
     start: Any
     read: Callable[[Any], Texts]
     moved: Callable[[Any, str, Any], Any]
+    #: What its static table holds.
+    static: tuple[str, ...] = LOSSES
+    #: The slider whose end changes most.
+    slider: str = "gamma"
+    #: A control that leads to another drawing.
+    other: str = "button[value=lower]"
+    #: As a script: the control that move i of many sets, and its value.
+    many: str = "(i) => ['gamma', ((i % 40) - 20) / 10]"
+    #: How many controls are to be seen with everything shown, at least.
+    controls: int = 12
 
 
 MIXTURE = Kind(
@@ -39,7 +50,36 @@ GRADIENT = Kind(
     _gradient.read,
     _gradient.moved,
 )
-KINDS = (MIXTURE, GRADIENT)
+SHIFT = Kind(
+    "elmo-shift",
+    "notebooks/02_directional_lms.html",
+    _shift.ShiftState(),
+    _shift.read,
+    _shift.moved,
+    static=tuple(text for model in _shift.data()["models"].values() for text in model["texts"]),
+    slider="at",
+    other="input[value=joined]",
+    many="(i) => ['at', i % 12]",
+    controls=7,
+)
+SEEDS = Kind(
+    "elmo-seeds",
+    "notebooks/06_experiments.html",
+    _seeds.SeedsState(),
+    _seeds.read,
+    _seeds.moved,
+    static=tuple(
+        _seeds.read(_seeds.SeedsState(task, name))["five"]
+        for task in _seeds.TASKS
+        for name in _seeds.CONDITIONS
+        if name != "mixture"
+    ),
+    slider="size",
+    other="button[value='100']",
+    many="(i) => ['size', 1 + (i % 5)]",
+    controls=11,
+)
+KINDS = (MIXTURE, GRADIENT, SHIFT, SEEDS)
 
 
 @dataclass
@@ -173,8 +213,8 @@ class Driver:
     def control_problems(self) -> list[str]:
         """Controls smaller than 24 px, and sliders whose value is not spoken in words."""
         problems = []
-        controls = self.element.locator("button:visible, input:visible").all()
-        if len(controls) < 12:
+        controls = self.element.locator("button:visible, input:visible, select:visible").all()
+        if len(controls) < self.kind.controls:
             problems.append(f"only {len(controls)} controls are to be seen")
         for control in controls:
             box = control.bounding_box()
@@ -204,7 +244,7 @@ class Driver:
                 break
             reached.add(name)
         wanted = self.element.evaluate(
-            """(explorer) => [...explorer.querySelectorAll("button, input:not([type=radio])")]
+            """(it) => [...it.querySelectorAll("button, select, input:not([type=radio])")]
                  .filter((e) => e.checkVisibility({ visibilityProperty: true }))
                  .map((e) => e.outerHTML.slice(0, 120))"""
         )

@@ -115,7 +115,10 @@ def test_theme_switch_works(way: str, browser: Browser, served: Served) -> None:
 
 
 def test_pages_read_without_scripts(browser: Browser, served: Served) -> None:
-    """With scripts off, each page shows its text, its figures and its equations."""
+    """With scripts off, each page shows its text, its figures and its equations.
+
+    What a reader has to unfold, an exercise's answer say, may be folded: that needs no script.
+    """
     mode = Mode(scripts=False)
     context = new_context(browser, mode)
     page = context.new_page()
@@ -126,7 +129,8 @@ def test_pages_read_without_scripts(browser: Browser, served: Served) -> None:
         page.goto(served.http + name, wait_until="load")
         if len(page.locator("article").inner_text().split()) < 50:
             problems.append(f"{name}: shows next to no text")
-        for selector in ("article .katex", "article figure svg"):
+        folded = ":not(details:not([open]) *)"
+        for selector in (f"article .katex{folded}", f"article figure svg{folded}"):
             hidden = [one for one in page.locator(selector).all() if not one.is_visible()]
             problems += [f"{name}: a {selector} is not to be seen"] if hidden else []
     context.close()

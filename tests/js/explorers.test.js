@@ -1,7 +1,8 @@
 "use strict";
 
 /* The explorers' scripts against what elmo_toy computes. The file of states is named by
-   ELMO_STATES; tests/js/test_node.py writes it and starts this. */
+   ELMO_STATES and the folder of scripts by ELMO_SCRIPTS; tests/js/test_node.py writes both and
+   starts this. */
 
 const assert = require("node:assert/strict");
 const { readFileSync } = require("node:fs");
@@ -13,7 +14,7 @@ const { runInThisContext } = require("node:vm");
 globalThis.HTMLElement = class {};
 globalThis.customElements = { define() {} };
 for (const name of ["elmo-math", "elmo-explorer", "elmo-mixture", "elmo-gradient"]) {
-  const file = join(__dirname, "../../book/_static", `${name}.js`);
+  const file = join(process.env.ELMO_SCRIPTS, `${name}.js`);
   runInThisContext(readFileSync(file, "utf-8"), { filename: file });
 }
 const { constants, states, walks } = JSON.parse(readFileSync(process.env.ELMO_STATES, "utf-8"));
@@ -148,7 +149,7 @@ for (const [name, explorer] of [["mixture", globalThis.ElmoMixture], ["gradient"
     const element = new explorer();
     for (const query of ["", "w=1", "w=0.5,0.5", "w=a,b,c", "w=0,0,1", "w=0.2,0.3,0.6", "w=0.2,0.3,0.5&g=x",
       "w=0.2,0.3,0.5&p=1", "w=Infinity,0,0", "s=constructor", "s=none", "s=upper&g=", "s=upper&n=1,2",
-      "w=<script>", "s=%00"]) {
+      "w=0.2,0.3,0.5&shown=1", "w=<script>", "s=%00"]) {
       assert.equal(element.decode(new URLSearchParams(query)), null, query);
     }
   });
@@ -159,4 +160,52 @@ test("a link cannot lead out of the controls' ranges", () => {
   assert.deepEqual([mixture.gamma, mixture.along, ...mixture.guess], [5, 0, 9, -9]);
   const gradient = new ElmoGradient().decode(new URLSearchParams("s=lower&g=-9&n=-3,99,1e9"));
   assert.deepEqual([gradient.gamma, gradient.rate, gradient.delta, gradient.steps], [-2, 0, 14, 500]);
+});
+
+test("a prediction is asked and answered from the start of the runs", () => {
+  const explorer = new ElmoGradient();
+  explorer.state = { ...explorer.initial, steps: 101 };
+  explorer.change = function (part) { this.state = { ...this.state, ...part }; };
+  explorer.move("shown", "1");
+  assert.equal(explorer.state.steps, 1);
+  explorer.move("steps", "100");
+  assert.equal(explorer.state.steps, 101);
+  explorer.move("shown", "");
+  assert.equal(explorer.state.steps, 0);
+});
+
+test("small steps of the difference are at the left of their slider and of the plot", () => {
+  const drawn = {};
+  const explorer = Object.assign(new ElmoGradient(), { picture: (name, shapes) => (drawn[name] = shapes) });
+  const rounding = [0, 14].map((delta) => {
+    explorer.state = { ...explorer.initial, delta };
+    const texts = ElmoGradient.read(explorer.state);
+    explorer.draw(texts);
+    const [, x] = drawn.errors.match(/<path class="mark ink"[^>]*translate\(([\d.]+)/);
+    return [texts.delta, Number(x)];
+  });
+  assert.deepEqual(rounding, [["10⁻¹⁵", 36], ["10⁻¹", 232]]);
+  const labels = [...drawn.errors.matchAll(/<text x="([\d.]+)" y="([\d.]+)"[^>]*>(\D[^<]*)</g)];
+  const placed = Object.fromEntries(labels.map(([, x, y, words]) => [words, [Number(x), Number(y)]]));
+  assert.deepEqual(placed.difference, [4, 12]);
+  assert.deepEqual(placed["step δ"], [238, 187]);
+});
+
+test("what the guess missed is of the mixture that was shown, and is drawn beside that only", () => {
+  const drawn = {};
+  const explorer = Object.assign(new ElmoMixture(), {
+    picture: (name, shapes) => (drawn[name] = shapes),
+    state: new ElmoMixture().initial,
+    part: () => ({ lastElementChild: { setAttribute() {}, style: {} } }),
+  });
+  explorer.change = function (part) {
+    this.state = { ...this.state, ...part };
+    this.draw(ElmoMixture.read(this.state));
+    return [ElmoMixture.read(this.state).miss, /class="line wrong/.test(drawn.plane)];
+  };
+  const moves = [["shown", "1"], ["gamma", 3], ["weight-0", 0.6], ["along", 0.1], ["preset", "upper"], ["gamma", 1],
+    ["shown", ""], ["gamma", 2], ["shown", "1"]];
+  const seen = moves.map(([control, value]) => explorer.change(ElmoMixture.moved(explorer.state, control, value)));
+  assert.deepEqual(seen, [["2.42", true], ["2.42", false], ["2.42", false], ["2.42", false], ["2.42", false],
+    ["2.42", true], ["?", false], ["?", false], ["1.90", true]]);
 });

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 import pytest
 from book_site.icons import keep_used_classes
 from book_site.katex import CLOSING, OPENING, FormulaError, Renderer
+from book_site.scripts import stripped
 from sphinx.errors import ExtensionError
 
 
@@ -75,3 +76,25 @@ def test_style_sheet_keeps_the_icons_in_use() -> None:
 def test_style_sheet_of_another_kind_is_an_error() -> None:
     with pytest.raises(ExtensionError, match="names its icons in an unknown way"):
         keep_used_classes("p{margin:0}", {"fa-bars"})
+
+
+def test_a_script_loses_whole_lines_of_comment_and_its_indentation_only() -> None:
+    source = """/* What this is,
+   in two lines. */
+
+(() => {
+  // why
+  const url = "https://x"; // kept
+  /* a */ const n = 4 /* b */;
+  return `a
+    ${url} /* c */`;
+})();
+"""
+    assert stripped(source).splitlines() == [
+        "(() => {",
+        'const url = "https://x"; // kept',
+        "/* a */ const n = 4 /* b */;",
+        "return `a",
+        "${url} /* c */`;",
+        "})();",
+    ]

@@ -20,6 +20,8 @@ SCRIPTS_BY_MARK = {
     "elmo-explorer.js": 'class="elmo-explorer"',
     "elmo-mixture.js": "<elmo-mixture",
     "elmo-gradient.js": "<elmo-gradient",
+    "elmo-shift.js": "<elmo-shift",
+    "elmo-seeds.js": "<elmo-seeds",
 }
 # For a version switcher that this book has not; it would have to wait for a deferred script.
 UNUSED_INLINE = "DOCUMENTATION_OPTIONS.pagename"

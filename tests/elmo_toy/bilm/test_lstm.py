@@ -55,6 +55,21 @@ def test_stacks_equal_the_equations_row_by_row(
             assert not got[row, length:].any()
 
 
+def test_the_trace_holds_zeros_where_a_row_does_not_read(make_model: MakeModel) -> None:
+    """Also where one sentence is left, beside which a second row is computed."""
+    model = make_model()
+    order = ReadingOrder(np.array([5, 2, 1]), 5)
+    width = model.options.lstm.projection_dim
+    read = order.read(np.random.default_rng(1).normal(size=(3, 5, width)))
+    state = State.zeros(model.options.lstm, 3, read.dtype)
+    trace, _ = lstm.stack_forward(read, model.layer_weights, order, state, model.options.lstm)
+    for layer in trace.layers:
+        for values in (layer.states, layer.cells):
+            for row, length in enumerate([5, 2, 1]):
+                assert values[:, 1 : length + 1, row].all()
+                assert not values[:, length + 1 :, row].any()
+
+
 @pytest.mark.parametrize("clip", ["cell_clip", "proj_clip"])
 def test_the_settings_above_do_clip(make_model: MakeModel, clip: str) -> None:
     vectors = np.random.default_rng(1).normal(size=(2, 6, 3))

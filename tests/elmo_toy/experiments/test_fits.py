@@ -16,8 +16,11 @@ from elmo_toy.experiments.fits import (
     Parts,
     RecurrentSizes,
     fit_condition,
+    tagger_options,
 )
 from elmo_toy.task.data import Tagged, TaggedText
+from elmo_toy.task.options import TaggerOptions
+from elmo_toy.task.tagger import Tagger
 
 SIZES = FitSizes(
     LinearSizes(rates=(1e-9, 0.1), updates=60),
@@ -59,6 +62,23 @@ def test_a_condition_that_sees_the_layer_learns_the_task(name: str) -> None:
     # 5 numbers a token (15 side by side) to 2 tags, and what the combiner learns
     assert found.parameters == {"mixture": 16, "equal": 13, "layer_1": 12, "free": 15,
                                 "concatenation": 32}[name]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layers", "dim", "tags"), [(3, 64, 28), (3, 64, 17), (3, 20, 72)])
+def test_a_matched_concatenation_is_the_widest_that_is_no_larger(
+    layers: int, dim: int, tags: int
+) -> None:
+    def size(options: TaggerOptions) -> int:
+        return Tagger.initialise(options, np.random.default_rng(0)).n_parameters
+
+    mixture, matched = (
+        tagger_options(LINEAR[name], layers, dim, tags, 0, SIZES)
+        for name in ("mixture", "concatenation_matched")
+    )
+    width = matched.combiner.width
+    assert width is not None
+    wider = replace(matched, combiner=replace(matched.combiner, width=width + 1))
+    assert size(matched) <= size(mixture) < size(wider)
 
 
 def test_one_that_does_not_stays_at_chance() -> None:

@@ -81,6 +81,16 @@ def test_records_say_what_they_are(expected: dict[str, Record], tiny_sizes: Size
     assert expected[SETTINGS[2].name].source == {"tokens": 0, "seconds": 0.0}
 
 
+def test_each_seed_trains_a_language_model_of_its_own(expected: dict[str, Record]) -> None:
+    perplexity = {
+        setting.seed: {expected[s.name].source["perplexity"] for s in SETTINGS
+                       if s.seed == setting.seed and s.condition != "untrained"}
+        for setting in SETTINGS
+    }  # fmt: skip
+    assert all(len(found) == 1 for found in perplexity.values())  # one for all its conditions
+    assert perplexity[0] != perplexity[1]
+
+
 def test_seeds_differ_and_a_seed_has_one_draw_of_labels(tiny_corpus: Corpus) -> None:
     task = replace(tiny_corpus.tasks["senses"], groups=1)
     drawn = [

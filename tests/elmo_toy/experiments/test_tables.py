@@ -53,6 +53,13 @@ def test_differences_are_paired_by_seed(invented: Store) -> None:
             assert list(cell.values) == expected
 
 
+def test_pairs_are_kept_whatever_the_order_of_the_scores() -> None:
+    """Scores that rise with the seed in both would pair alike when sorted."""
+    found = tables.minus(Cell((0.5, 1.0, 0.25)), Cell((1.0, 0.5, 0.25)))
+    assert found.values == (-0.5, 0.5, 0.0)
+    assert found.sd == pytest.approx(0.5)  # that of the differences
+
+
 def test_the_best_layer_is_chosen_on_development_data(invented: Store) -> None:
     found = tables.best_layer("senses", store=invented)
     for seed, layer in enumerate(found.layers):

@@ -136,6 +136,10 @@ def test_no_dropout_needs_no_generator_and_some_dropout_does(model: BiLM) -> Non
     )
     with pytest.raises(ValueError, match="rng: expected a numpy Generator for dropout"):
         Elmo(model).forward(ids, training=True)
+    with pytest.raises(ValueError, match=r"rng: expected a numpy Generator .*, got 3"):
+        Elmo(model).forward(ids, training=True, rng=3)  # type: ignore[arg-type] # a seed
+    with pytest.raises(TypeError, match=r"ids: expected the array that Elmo.ids makes, got a list"):
+        Elmo(model).forward(SENTENCES)  # type: ignore[arg-type] # words
 
 
 # Who is trained
@@ -294,6 +298,7 @@ def test_what_stands_at_padding_in_the_upstream_changes_no_gradient(model: BiLM)
         ({"num_output_representations": 1.0}, TypeError, "how many mixtures, got 1.0"),
         ({"dropout": 1.0}, ValueError, "dropout: expected at least 0 and below 1, got 1.0"),
         ({"dropout": -0.1}, ValueError, "dropout: expected at least 0 and below 1, got -0.1"),
+        ({"dropout": "0.5"}, TypeError, "dropout: expected a number, got '0.5'"),
         ({"do_layer_norm": "scalar_norm_reg"}, TypeError, "do_layer_norm: expected True or False"),
         ({"requires_grad": 1}, TypeError, "requires_grad: expected True or False, got 1"),
         ({"scalar_mix_parameters": [0, 1]}, ValueError, r"expected 3 logits, .* got shape \(2,\)"),

@@ -187,6 +187,18 @@ def test_the_fingerprint_changes_with_anything_that_makes_the_layers(
     assert extractor.fingerprint not in prints
 
 
+@pytest.mark.parametrize("place", [0, -1])
+def test_the_fingerprint_reads_every_parameter_to_its_last_number(
+    make_model: MakeModel, place: int
+) -> None:
+    model = make_model(characters=True)
+    prints = {fingerprint(model)}
+    for value in model.parameters.values():
+        value.flat[place] += 1e-15
+        prints.add(fingerprint(model))
+    assert len(prints) == 1 + len(model.parameters)
+
+
 # Arguments and progress
 
 
@@ -212,6 +224,8 @@ def test_progress_ends_at_all_sentences_and_says_nothing_unasked(
         (["the bank"], 2, TypeError, r"sentences\[0\]: expected a list of tokens"),
         ("the bank", 2, TypeError, "sentences: expected a list of sentences"),
         ([["bank"]], 0, ValueError, "batch_size: expected at least 1, got 0"),
+        ([["bank"]], 1.5, TypeError, "batch_size: expected an integer, got 1.5"),
+        ([["bank"]], True, TypeError, "batch_size: expected an integer, got True"),
     ],
 )
 def test_what_is_no_batch_of_sentences_is_named(

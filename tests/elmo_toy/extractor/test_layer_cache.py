@@ -15,7 +15,7 @@ from elmo_toy.bilm.model import BiLM
 from elmo_toy.extractor import FrozenExtractor
 from elmo_toy.extractor import writing as writing_module
 from elmo_toy.extractor.files import CacheError
-from elmo_toy.extractor.layer_cache import LayerCache, index_key
+from elmo_toy.extractor.layer_cache import LayerCache, index_key, pad_layers
 from elmo_toy.extractor.writing import write_layer_cache
 from elmo_toy.scalar_mix import ScalarMix
 
@@ -239,6 +239,28 @@ def test_lines_and_batch_sizes_out_of_range_are_named(path: Path) -> None:
                 cache[line]
         with pytest.raises(ValueError, match="batch_size: expected at least 1, got 0"):
             cache.batches(0)
+        for index in (0.0, True, "0"):
+            with pytest.raises(TypeError, match=f"line: expected an integer, got {index!r}"):
+                cache[index]  # type: ignore[index] # wrong on purpose
+        with pytest.raises(TypeError, match=r"batch_size: expected an integer, got 2\.5"):
+            cache.batches(2.5)  # type: ignore[arg-type] # wrong on purpose
+    with pytest.raises(ValueError, match=r"layers\.hdf5: expected an open cache"):
+        cache[0]
+
+
+def test_a_model_is_no_extractor(path: Path, extractor: FrozenExtractor) -> None:
+    for use in (LayerCache, lambda place, model: write_layer_cache(place, model, SENTENCES)):
+        with pytest.raises(TypeError, match="extractor: expected a FrozenExtractor, got BiLM"):
+            use(path, extractor.model)
+
+
+@pytest.mark.parametrize("other", [(1, 2, 4), (3, 2, 1)])
+def test_layers_that_would_be_broadcast_are_not_padded_together(other: tuple[int, ...]) -> None:
+    for value in (np.ones(other), np.ones((3, 2, 4), np.float32)):
+        with pytest.raises(ValueError, match="sentences: expected at least one, all of the same"):
+            pad_layers([np.ones((3, 2, 4)), value])
+    with pytest.raises(ValueError, match="sentences: expected at least one"):
+        pad_layers([])
 
 
 # Memory

@@ -246,3 +246,9 @@ def test_a_file_of_another_kind_or_none_is_named(model: BiLM, tmp_path: Path) ->
         file["embedding"] = np.zeros((3, 2))
     with pytest.raises(CacheError, match=r"foreign.hdf5: expected a token cache .* without its"):
         TokenCache(tmp_path / "foreign.hdf5", model)
+
+
+def test_a_word_is_not_taken_for_a_list_of_letters(model: BiLM) -> None:
+    with pytest.raises(TypeError, match="words: expected a list of tokens, got the string 'bank'"):
+        token_vectors(model, "bank")
+    assert token_vectors(model, []).shape == (0, model.options.lstm.projection_dim)

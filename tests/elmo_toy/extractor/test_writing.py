@@ -205,6 +205,38 @@ def test_an_existing_file_is_left_alone(extractor: FrozenExtractor, tmp_path: Pa
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize(
+    ("left", "message"),
+    [
+        ({"mine.txt": "precious"}, "expected a new folder .* found mine.txt and no plan.json"),
+        ({"plan.json": "{cut"}, "plan.json: .* found damage .*; remove the folder to begin anew"),
+        ({"plan.json": "[1]"}, "plan.json: .* found damage"),
+    ],
+    ids=str,
+)
+def test_a_folder_that_no_interrupted_call_left_is_not_touched(
+    extractor: FrozenExtractor, tmp_path: Path, left: dict[str, str], message: str
+) -> None:
+    """The folder is removed when the cache is finished, so nobody else's may be taken for it."""
+    folder = tmp_path / "layers.hdf5.parts"
+    folder.mkdir()
+    for name, content in left.items():
+        (folder / name).write_text(content)
+    with pytest.raises(CacheError, match=rf"layers.hdf5.parts: {message}"):
+        write_layer_cache(tmp_path / "layers.hdf5", extractor, LINES)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == left
+
+
+def test_a_kill_before_the_plan_was_written_leaves_a_folder_that_is_gone_on_with(
+    extractor: FrozenExtractor, tmp_path: Path
+) -> None:
+    folder = tmp_path / "layers.hdf5.parts"
+    folder.mkdir()
+    (folder / "plan.json.new").write_text("{half")
+    write_layer_cache(tmp_path / "layers.hdf5", extractor, LINES)
+    assert [path.name for path in tmp_path.iterdir()] == ["layers.hdf5"]
+
+
 def test_a_stateful_extractor_is_refused(extractor: FrozenExtractor, tmp_path: Path) -> None:
     """What it carries over belongs to no sentence, and could not be gone on with after a kill."""
     stateful = FrozenExtractor(extractor.model, stateful=True)
@@ -220,4 +252,6 @@ def test_no_sentence_and_no_batch_leave_nothing_behind(
         write_layer_cache(tmp_path / "layers.hdf5", extractor, [])
     with pytest.raises(ValueError, match="batch_size: expected at least 1, got 0"):
         write_layer_cache(tmp_path / "layers.hdf5", extractor, LINES, 0)
+    with pytest.raises(TypeError, match=r"batch_size: expected an integer, got 2\.5"):
+        write_layer_cache(tmp_path / "q.hdf5", extractor, LINES, 2.5)  # type: ignore[arg-type] # odd
     assert list(tmp_path.iterdir()) == []

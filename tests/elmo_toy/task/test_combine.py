@@ -218,6 +218,7 @@ def test_the_penalty_is_of_logits_alone_and_its_gradient_the_difference() -> Non
         ({"kind": "mean"}, "kind: expected one of mixture, equal, .* got 'mean'"),
         ({"layer": 0}, "layer: expected only with kind 'layer', got 'mixture'"),
         ({"gamma": float("nan")}, "gamma: expected a finite number, got nan"),
+        ({"gamma": "1"}, "gamma: expected a finite number, got '1'"),
         ({"kind": "free", "gamma": 2.0}, "'free' has neither"),
         ({"kind": "concatenation", "layer_norm": LayerNorm()}, "'concatenation' has neither"),
         ({"width": 3}, "width: expected only with 'concatenation', got 'mixture'"),
@@ -227,6 +228,22 @@ def test_the_penalty_is_of_logits_alone_and_its_gradient_the_difference() -> Non
 )
 def test_options_that_mean_nothing_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
+        CombinerOptions(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kind": "layer", "layer": 1.5}, "layer: expected an integer, got 1.5"),
+        ({"kind": "layer", "layer": True}, "layer: expected an integer, got True"),
+        ({"learn_gamma": "no"}, "learn_gamma: expected True or False, got 'no'"),
+        ({"layer_norm": True}, "layer_norm: expected a LayerNorm or None, got True"),
+    ],
+    ids=str,
+)
+def test_options_of_another_kind_are_refused(settings: dict[str, Any], message: str) -> None:
+    """Each would be taken for something else: a string is true, a True is layer 1."""
+    with pytest.raises(TypeError, match=message):
         CombinerOptions(**settings)
 
 

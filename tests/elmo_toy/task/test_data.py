@@ -75,6 +75,15 @@ def test_layers_with_boundary_symbols_are_refused() -> None:
         TEXT.with_layers(layers, mask)
 
 
+@pytest.mark.parametrize("batch_size", [1, 64])
+def test_an_extractor_that_keeps_boundaries_is_refused_in_any_batch(batch_size: int) -> None:
+    def keeping(sentences: Sequence[Sequence[str]]) -> tuple[Array, BoolArray]:
+        return lengths_as_layers([["<S>", *sentence, "</S>"] for sentence in sentences])
+
+    with pytest.raises(ValueError, match=r"no boundary symbols, got \[4, 3, 5\]"):
+        TEXT.embedded(keeping, batch_size=batch_size)
+
+
 def test_text_that_does_not_fit_is_named() -> None:
     with pytest.raises(ValueError, match=r"tags: expected one list for each of 1 sentences, got 0"):
         TaggedText([["a"]], [], ("A",))
@@ -82,6 +91,11 @@ def test_text_that_does_not_fit_is_named() -> None:
         TaggedText([["a", "b"]], [["A"]], ("A",))
     with pytest.raises(KeyError, match=r"tags\[0\]: 'B' is not among A"):
         TaggedText([["a"]], [["B"]], ("A",))
+    with pytest.raises(TypeError, match=r"tags\[0\]: expected a list of tags, got the string 'AB'"):
+        TaggedText([["a", "b"]], ["AB"], ("A", "B"))
+    for names in ("AB", ("A", "A")):
+        with pytest.raises(ValueError, match="tag_names: expected a tuple of names, each once"):
+            TaggedText([["a"]], [["A"]], names)  # type: ignore[arg-type] # a string is none
 
 
 def test_arrays_that_do_not_belong_together_are_named(make_batch: MakeBatch) -> None:
@@ -103,5 +117,16 @@ def test_arrays_that_do_not_belong_together_are_named(make_batch: MakeBatch) -> 
         ({"words": nothing}, "words: expected 1 or more where mask has a token, got 0"),
     ):
         with pytest.raises(ValueError, match=message):
+            replace(batch, **change)
+    for change, message in (
+        (
+            {"layers": np.zeros(batch.layers.shape, int)},
+            "layers: expected float32 or float64, got int64",
+        ),
+        ({"layers": batch.layers.astype(np.float16)}, "layers: .* got float16"),
+        ({"mask": batch.mask.tolist()}, "mask: expected an array, got a list"),
+        ({"words": batch.words.tolist()}, "words: expected an array, got a list"),
+    ):
+        with pytest.raises(TypeError, match=message):
             replace(batch, **change)
     assert UNLABELLED == -1

@@ -79,6 +79,10 @@ def test_an_occlusion_that_cannot_be_is_refused() -> None:
         occlude(model.embed, SENTENCE, 5).moved([0.5, 0.5])
     with pytest.raises(ValueError, match=r"embed: expected 7 tokens a sentence, got .* \(7, 6\)"):
         occlude(lambda rows: model.embed([row[1:] for row in rows]), SENTENCE, 5)
+    tagger = Tagger.initialise(TaggerOptions(2, 3, 64), np.random.default_rng(0))
+    for tag in (-1, 2):
+        with pytest.raises(ValueError, match=f"tag: expected 0 to 1, got {tag}"):
+            occlude(model.embed, SENTENCE, 5).log_probability_changes(tagger, tag)
 
 
 # Variants

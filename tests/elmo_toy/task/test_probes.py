@@ -148,3 +148,20 @@ def test_a_mean_over_words_that_are_not_there_is_refused() -> None:
         probes.mean_by_word(
             np.zeros((1, 1, 2, 1)), np.ones((1, 2), dtype=bool), np.array([[1, 3]]), 2
         )
+
+
+@pytest.mark.parametrize("word", [-1, 3])
+def test_a_word_beyond_the_table_is_not_looked_up(word: int) -> None:
+    """-1 would be the last word's vector."""
+    with pytest.raises(ValueError, match="words: expected 0 to 2, got"):
+        probes.look_up(np.ones((2, 1, 1)), np.array([[1, word]]))
+
+
+def test_a_probe_refuses_what_is_no_number_and_another_width() -> None:
+    with pytest.raises(ValueError, match="vectors: expected finite numbers"):
+        LinearProbe.fit(np.array([[0.0], [np.nan]]), ["a", "b"])
+    probe = LinearProbe.fit(np.array([[0.0], [1.0]]), ["a", "b"])
+    with pytest.raises(ValueError, match="vectors: expected finite numbers"):
+        probe.predict(np.array([[np.nan]]))
+    with pytest.raises(ValueError, match=r"vectors: expected \(m, 1\), got shape \(1, 2\)"):
+        probe.predict(np.ones((1, 2)))

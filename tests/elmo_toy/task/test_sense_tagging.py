@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from elmo_toy._checks import Array
 from elmo_toy.bilm import load_pretrained
 from elmo_toy.bilm.model import BiLM
+from elmo_toy.similarity import nearest_mean
 from elmo_toy.task import sense_tagging
 from elmo_toy.task.data import UNLABELLED, Tagged, TaggedText
+from elmo_toy.task.probes import linear
 from elmo_toy.task.training import evaluate
 from elmo_toy.toy_language import DOMAINS, NOUN_OR_VERB, SENSES, make_corpus, make_reports
 
@@ -108,3 +112,27 @@ def test_padding_words_follow_the_sentence_unlabelled() -> None:
     assert padded.sentences == [["the", "bank", "<PAD>"], ["bank", "<PAD>"]]
     assert padded.tag_ids().tolist() == [[UNLABELLED, 1, UNLABELLED], [0, UNLABELLED, UNLABELLED]]
     assert sense_tagging.padded_by_words(data, 0).sentences == [["the", "bank"], ["bank"]]
+
+
+def test_a_probe_tells_nothing_from_the_token_layer_and_much_from_a_trained_one(
+    model: BiLM,
+) -> None:
+    """The token layer is the same in every sentence; each sense is asked equally often."""
+    for classify in (linear, nearest_mean):
+        scores = sense_tagging.probe_scores(classify, model, CORPUS, each=2)
+        for shares in scores.values():
+            assert shares[0] == 0.5
+            assert shares[1] > 0.8
+
+
+def test_a_probe_is_asked_about_the_noun_of_the_test_it_is_named_for(model: BiLM) -> None:
+    """A reader that answers by what it was shown: the vectors of each test's own nouns."""
+    shown: list[int] = []
+
+    def count(known: Array, labels: Sequence[str], asked: Array) -> list[str]:
+        shown.append(len(asked))
+        return [sorted(set(labels))[0]] * len(asked)
+
+    scores = sense_tagging.probe_scores(count, model, CORPUS, each=2)
+    assert scores == {"new cues": [0.5] * 3, "two cues": [0.5] * 3}
+    assert sum(shown) == 3 * (len(CORPUS.new_cues) + len(CORPUS.two_cues))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from elmo_toy import toy_language
+from elmo_toy._checks import Array
 from elmo_toy.bilm import load_pretrained
 from elmo_toy.bilm.training import Adam
 from elmo_toy.scalar_mix import softmax
@@ -213,6 +214,54 @@ def test_a_loss_that_runs_away_stops_the_run() -> None:
         pytest.raises(FloatingPointError, match=r"the loss became (nan|inf) after \d+ updates"),
     ):
         run(rate=1e200, recurrent_layers=0, combiner=CombinerOptions("free"))
+
+
+def test_a_development_loss_that_is_no_number_stops_the_run() -> None:
+    """NaN would stay the best for ever: nothing is lower."""
+    free = Tagger.initialise(
+        replace(OPTIONS, combiner=CombinerOptions("free")), np.random.default_rng(0), np.float64
+    )
+    broken = replace(DEVELOPMENT, layers=np.full_like(DEVELOPMENT.layers, np.nan))
+    with pytest.raises(FloatingPointError, match="development data is nan after 0 updates"):
+        fit(
+            free, DATA, broken, FitOptions(epochs=1),
+            optimiser=Adam(0.1), rng=np.random.default_rng(0),
+        )  # fmt: skip
+
+
+def test_data_without_sentences_or_with_other_tags_are_named() -> None:
+    rng = np.random.default_rng(0)
+    tagger = Tagger.initialise(OPTIONS, rng, np.float64)
+    nothing = DATA.rows(np.zeros(0, dtype=np.int64))
+    for options in (FitOptions(epochs=1), FitOptions(updates=3)):
+        with pytest.raises(ValueError, match="data: expected some sentences to train on, got none"):
+            fit(tagger, nothing, DEVELOPMENT, options, optimiser=Adam(0.1), rng=rng)
+    with pytest.raises(ValueError, match="data: expected tags below 2, got 2"):
+        evaluate(tagger, replace(DATA, tags=np.where(DATA.tags == 1, 2, DATA.tags)))
+
+
+def test_the_optimiser_gets_gradients_of_no_more_than_the_clip_norm() -> None:
+    norms: list[float] = []
+
+    class Watching(Adam):
+        def update(self, parameters: dict[str, Array], gradients: dict[str, Array]) -> None:
+            norms.append(float(np.sqrt(sum((g**2).sum() for g in gradients.values()))))
+            super().update(parameters, gradients)
+
+    rng = np.random.default_rng(0)
+    tagger = Tagger.initialise(OPTIONS, rng, np.float64)
+    options = FitOptions(updates=4, clip_norm=0.01)
+    fit(tagger, DATA, DEVELOPMENT, options, optimiser=Watching(0.01), rng=rng)
+    np.testing.assert_allclose(norms, 0.01, rtol=1e-6)
+
+
+def test_of_equal_accuracies_the_lower_loss_is_the_best() -> None:
+    """A softmax that only grows more certain: every point tells the same tags."""
+    found = run(FitOptions(updates=6, evaluations=6, select="accuracy"), rate=1e-4)
+    accuracies = {point.development.accuracy for point in found.history}
+    losses = [point.development.loss for point in found.history]
+    assert len(accuracies) == 1
+    assert found.best.development.loss == min(losses) < losses[0]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from elmo_toy import descent
 from elmo_toy.widgets import gradient
 from elmo_toy.widgets._gradient import (
+    DELTAS,
     FAR,
     MOST_STEPS,
     RATES,
@@ -89,7 +90,23 @@ def test_steps_add_up_to_a_limit_and_go_back() -> None:
     assert state.steps == 110
     assert moved(GradientState(steps=450), "steps", 100).steps == MOST_STEPS
     assert moved(state, "steps", 0).steps == 0
-    assert moved(GradientState(), "shown", True).steps == 1
+
+
+def test_a_prediction_is_asked_and_answered_from_the_start() -> None:
+    answered = moved(GradientState(steps=101), "shown", True)
+    assert answered.steps == 1
+    assert moved(moved(answered, "steps", 100), "shown", False).steps == 0
+
+
+def test_words_for_one_step_and_for_no_prediction() -> None:
+    texts = read(GradientState(steps=1))
+    assert [texts["steps"], read(GradientState())["steps"]] == ["1 step", "0 steps"]
+    assert texts["guess"] == "You made no prediction."
+    assert read(GradientState(guess="up"))["guess"] == "You said: higher."
+
+
+def test_steps_of_the_difference_grow_to_the_right() -> None:
+    assert [DELTAS[0], DELTAS[GradientState().delta], DELTAS[-1]] == [1e-15, 1e-5, 1e-1]
 
 
 @pytest.mark.parametrize(

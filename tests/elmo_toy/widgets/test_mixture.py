@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from elmo_toy._checks import Array
 from elmo_toy.widgets import mixture
 from elmo_toy.widgets._mixture import MixtureState, move_along, moved, read, with_weight
-from elmo_toy.worked_example import LAYERS, OCCURRENCES, PRESETS, eight_states, forward
+from elmo_toy.worked_example import LAYERS, OCCURRENCES, eight_states, forward
 
 UPPER = MixtureState((0.2, 0.3, 0.5))
 weights = st.lists(st.floats(0.05, 1), min_size=3, max_size=3).map(
@@ -19,7 +19,7 @@ weights = st.lists(st.floats(0.05, 1), min_size=3, max_size=3).map(
 
 
 def test_the_article_numbers() -> None:
-    texts = read(MixtureState((0.2, 0.3, 0.5), shown=True))
+    texts = read(moved(UPPER, "shown", True))
     expected = {
         "river-mixture": "[1.7, 1.1]",
         "loan-mixture": "[0.3, 1.0]",
@@ -62,14 +62,25 @@ def test_one_weight_set_keeps_the_others_in_proportion(s: Array, layer: int, val
 def test_loan_is_not_told_before_it_is_shown() -> None:
     hidden, shown = read(UPPER), read(moved(UPPER, "shown", True))
     told = {name for name in hidden if hidden[name] != shown[name]}
-    assert told == {f"loan-{part}" for part in ("mixture", "score", "probability", "loss")} | {
-        "loss"
-    }
+    loan = {f"loan-{part}" for part in ("mixture", "score", "probability", "loss")}
+    assert told == loan | {"loss", "miss", "answer"}
 
 
 def test_the_miss_is_the_distance_of_the_guess() -> None:
     state = moved(moved(UPPER, "guess-0", 3.3), "guess-1", 5.0)
-    assert read(state)["miss"] == "5.00"  # from [0.3, 1.0]: 3 across, 4 up
+    texts = read(moved(state, "shown", True))
+    assert texts["miss"] == "5.00"  # from [0.3, 1.0]: 3 across, 4 up
+
+
+def test_the_miss_stays_that_of_the_mixture_which_was_asked_for() -> None:
+    state = shown = moved(UPPER, "shown", True)
+    for control, value in (("gamma", 3.0), ("weight-0", 0.6), ("along", 0.1), ("preset", "lower")):
+        state = moved(state, control, value)
+        assert {read(state)[name] for name in ("miss", "answer")} == {"2.42", "[0.3, 1.0]"}
+    assert read(state)["loan-mixture"] != "[0.3, 1.0]"
+    again = moved(moved(state, "shown", False), "shown", True)
+    assert read(again)["answer"] == read(again)["loan-mixture"]
+    assert read(again)["miss"] != read(shown)["miss"]
 
 
 def test_moving_by_hand_starts_from_what_is_shown() -> None:
@@ -84,6 +95,21 @@ def test_moving_by_hand_starts_from_what_is_shown() -> None:
 def test_the_walk_ends_where_the_scale_does() -> None:
     assert moved(moved(UPPER, "gamma", 5.0), "along", 0.3).along == 0
     assert abs(moved(moved(UPPER, "gamma", -4.0), "along", 0.3).current[1]) <= 5
+
+
+@pytest.mark.parametrize(
+    ("gamma", "words"),
+    [
+        (1.0, ""),
+        (2.0, "It ends at 0.27 here: γ goes no further than 5."),
+        (4.9, "It has no room here: γ goes no further than 5."),
+        (-5.0, "It has no room here: γ goes no further than −5."),
+    ],
+)
+def test_a_walk_without_room_says_why(gamma: float, words: str) -> None:
+    state = moved(UPPER, "gamma", gamma)
+    assert read(state)["room"] == read(moved(state, "along", 0.3))["room"] == words
+    assert words in mixture("upper", gamma).view.box.children[-1].value
 
 
 def test_an_unknown_preset_from_the_list_changes_nothing() -> None:
@@ -111,7 +137,7 @@ def test_the_live_view_follows_its_controls() -> None:
     assert view.texts == read(expected)
     assert view.controls["weight-0"].value == pytest.approx(0.1)
     view.controls["preset"].value = "lower"
-    assert view.texts["loss"] == read(MixtureState(tuple(PRESETS["lower"]), shown=True))["loss"]
+    assert view.texts["loss"] == read(moved(expected, "preset", "lower"))["loss"]
     for text in (view.texts["loss"], view.texts["loan-mixture"]):
         assert text in view.box.children[-1].value
     view.box.children[-2].click()
@@ -126,6 +152,9 @@ def test_the_live_drawing_shows_loan_only_when_asked() -> None:
     view.controls["shown"].value = True
     assert output.value.count("<circle") == len(OCCURRENCES)
     assert LAYERS.shape[1] * 2 <= output.value.count("<polyline")
+    assert output.value.count('stroke-dasharray="2 4"') == 1  # what the guess missed
+    view.controls["gamma"].value = 2.0
+    assert output.value.count('stroke-dasharray="2 4"') == 0
 
 
 def test_the_bundle_has_both_front_ends() -> None:
