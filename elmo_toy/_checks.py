@@ -1,10 +1,11 @@
-"""Checks that the mixture's modules share; each error names the argument, what was given, what not.
+"""Checks that several modules share; each error names the argument, what was given, what not.
 
 Nothing here computes anything: a value is returned as it came, or refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -87,3 +88,21 @@ def refuse_non_finite(array: Array, mask: Array | None, name: str) -> None:
             f"{name} must be finite at unmasked positions, given {array[where]} at {where} "
             f"({int(bad.sum())} non-finite in all)"
         )
+
+
+def checked_parameters(
+    parameters: Mapping[str, Array], expected: Mapping[str, tuple[int, ...]]
+) -> dict[str, Array]:
+    """A model's parameters in the order of their shapes: none missing or left over, one dtype."""
+    for name in sorted(expected.keys() | parameters.keys()):
+        shape = parameters[name].shape if name in parameters else "nothing"
+        if shape != expected.get(name, "nothing"):
+            raise ValueError(
+                f"parameters[{name!r}]: expected {expected.get(name, 'nothing')}, got {shape}"
+            )
+    dtypes = {value.dtype.name for value in parameters.values()}
+    if not dtypes < set(REAL_DTYPES):
+        raise ValueError(
+            f"parameters: expected all float32 or all float64, got {', '.join(sorted(dtypes))}"
+        )
+    return {name: parameters[name] for name in expected}

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo_toy import text
+from elmo_toy._checks import checked_parameters
 from elmo_toy.bilm import lstm, token_encoder
 from elmo_toy.bilm.lstm import LayerWeights, LSTMOptions, ReadingOrder, State
 from elmo_toy.bilm.token_encoder import CharacterOptions, EncoderOptions, FloatArray, Shapes
@@ -199,19 +200,8 @@ class BiLM:
                 f"vocabulary: expected the encoder's {encoder.n_words} words, got {n_words}"
             )
         expected = parameter_shapes(options, n_words)
-        for name in sorted(expected.keys() | parameters.keys()):
-            shape = parameters[name].shape if name in parameters else "nothing"
-            if shape != expected.get(name, "nothing"):
-                raise ValueError(
-                    f"parameters[{name!r}]: expected {expected.get(name, 'nothing')}, got {shape}"
-                )
-        dtypes = {value.dtype.name for value in parameters.values()}
-        if not dtypes < {"float32", "float64"}:
-            raise ValueError(
-                f"parameters: expected all float32 or all float64, got {', '.join(sorted(dtypes))}"
-            )
         self.options = options
-        self.parameters = {name: parameters[name] for name in expected}
+        self.parameters = checked_parameters(parameters, expected)
         self.vocabulary = vocabulary
 
     @classmethod

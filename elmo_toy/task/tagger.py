@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo_toy import text
-from elmo_toy._checks import Array
+from elmo_toy._checks import Array, checked_parameters
 from elmo_toy.bilm.lstm import ReadingOrder
 from elmo_toy.bilm.token_encoder import sum_by_index
 from elmo_toy.task import combine, recurrent
@@ -51,20 +51,8 @@ class Tagger:
     """
 
     def __init__(self, options: TaggerOptions, parameters: Mapping[str, Array]) -> None:
-        expected = parameter_shapes(options)
-        for name in sorted(expected.keys() | parameters.keys()):
-            shape = parameters[name].shape if name in parameters else "nothing"
-            if shape != expected.get(name, "nothing"):
-                raise ValueError(
-                    f"parameters[{name!r}]: expected {expected.get(name, 'nothing')}, got {shape}"
-                )
-        dtypes = {value.dtype.name for value in parameters.values()}
-        if not dtypes < {"float32", "float64"}:
-            raise ValueError(
-                f"parameters: expected all float32 or all float64, got {', '.join(sorted(dtypes))}"
-            )
         self.options = options
-        self.parameters = {name: parameters[name] for name in expected}
+        self.parameters = checked_parameters(parameters, parameter_shapes(options))
 
     @classmethod
     def initialise(

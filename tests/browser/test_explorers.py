@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from browser_checks import (
@@ -66,143 +67,133 @@ def opened(page: Page, address: str, kind: Kind) -> Driver:
     return Driver(page, kind)
 
 
-def test_mixture_shows_the_package_numbers(page: Page, way: str) -> None:
-    """Every control of `elmo-mixture`, by keyboard and by pointer, then a link and a reset."""
-    visit = Visit(MIXTURE.page, way, LIGHT)
+@contextmanager
+def visiting(page: Page, way: str, kind: Kind, moves: int) -> Iterator[Driver]:
+    """An explorer from its start to its reset, which needs at least so many moves between."""
+    visit = Visit(kind.page, way, LIGHT)
     watch(page, visit)
-    driver = opened(page, way, MIXTURE)
+    driver = opened(page, way, kind)
     driver.compare("at the start")
-    for name in ("guess-0", "guess-1"):
-        driver.key(name, "ArrowRight")
-        driver.point(name, 0.4)
-    driver.press("shown", "1", "Enter")
-    for name in ("weight-0", "weight-1", "weight-2", "gamma", "along"):
-        driver.key(name, "ArrowRight")
-        driver.key(name, "End")
-        driver.key(name, "PageDown")
-        driver.point(name, 0.3)
-    driver.key("gamma", "Home")
-    for value in ("1", "2", "-1"):
-        driver.press("gamma", value)
-    driver.press("gamma", "1", "Space")
-    for value in ("lower", "equal", "token"):
-        driver.press("preset", value)
-    driver.press("preset", "upper", "Enter")
-    driver.press("shown", "")
-
-    driver.drag("plane", (0.5, 0.2), (0.4, 0.3))
-    x, y = (float(part) for part in driver.link()["p"].split(","))
-    assert (x, y) != driver.state.guess
-    driver.state = dataclasses.replace(driver.state, guess=(x, y))
-    driver.compare("drag the guess")
-    driver.drag("simplex", (0.55, 0.5), (0.5, 0.7))
-    weights = tuple(float(part) for part in driver.link()["w"].split(","))
-    assert weights != driver.state.weights
-    driver.state = dataclasses.replace(driver.state, weights=weights)
-    driver.compare("drag the weights")
-
-    driver.press("shown", "1")
-    check_link(driver)
+    yield driver
     driver.reset()
     driver.compare("reset")
-    assert driver.moves > 35
-    check_visit(driver, visit, way)
+    assert driver.moves > moves
+    assert not driver.problems, "\n".join(driver.problems)
+    # The icon of a page that was left before it came is no failure of ours.
+    failed = [what for what in visit.failed if not what.endswith("favicon.svg: net::ERR_ABORTED")]
+    assert not visit.errors + failed, visit.errors + failed
+    assert all(url.startswith(way) for url in visit.requested)
+
+
+def test_mixture_shows_the_package_numbers(page: Page, way: str) -> None:
+    """Every control of `elmo-mixture`, by keyboard and by pointer, then a link and a reset."""
+    with visiting(page, way, MIXTURE, moves=35) as driver:
+        for name in ("guess-0", "guess-1"):
+            driver.key(name, "ArrowRight")
+            driver.point(name, 0.4)
+        driver.press("shown", "1", "Enter")
+        for name in ("weight-0", "weight-1", "weight-2", "gamma", "along"):
+            driver.key(name, "ArrowRight")
+            driver.key(name, "End")
+            driver.key(name, "PageDown")
+            driver.point(name, 0.3)
+        driver.key("gamma", "Home")
+        for value in ("1", "2", "-1"):
+            driver.press("gamma", value)
+        driver.press("gamma", "1", "Space")
+        for value in ("lower", "equal", "token"):
+            driver.press("preset", value)
+        driver.press("preset", "upper", "Enter")
+        driver.press("shown", "")
+
+        driver.drag("plane", (0.5, 0.2), (0.4, 0.3))
+        x, y = (float(part) for part in driver.link()["p"].split(","))
+        assert (x, y) != driver.state.guess
+        driver.state = dataclasses.replace(driver.state, guess=(x, y))
+        driver.compare("drag the guess")
+        driver.drag("simplex", (0.55, 0.5), (0.5, 0.7))
+        weights = tuple(float(part) for part in driver.link()["w"].split(","))
+        assert weights != driver.state.weights
+        driver.state = dataclasses.replace(driver.state, weights=weights)
+        driver.compare("drag the weights")
+
+        driver.press("shown", "1")
+        check_link(driver)
 
 
 def test_gradient_shows_the_package_numbers(page: Page, way: str) -> None:
     """Every control of `elmo-gradient`, by keyboard and by pointer, then a link and a reset."""
-    visit = Visit(GRADIENT.page, way, LIGHT)
-    watch(page, visit)
-    driver = opened(page, way, GRADIENT)
-    driver.compare("at the start")
-    driver.element.get_by_label("the same").click()
-    driver.to("guess", "stay", "click")
-    page.keyboard.press("ArrowDown")
-    driver.to("guess", "down", "key")
-    driver.press("shown", "1", "Enter")
-    for name in ("gamma", "rate", "delta"):
-        driver.key(name, "ArrowLeft")
-        driver.key(name, "Home")
-        driver.key(name, "ArrowRight")
-        driver.point(name, 0.6)
-    for value in ("1", "10", "100", "0"):
-        driver.press("steps", value)
-    for value in ("10", "100"):
-        driver.press("steps", value, "Space")
-    for value in ("lower", "equal", "token"):
-        driver.press("preset", value)
-    driver.press("preset", "upper", "Enter")
+    with visiting(page, way, GRADIENT, moves=25) as driver:
+        driver.element.get_by_label("the same").click()
+        driver.to("guess", "stay", "click")
+        page.keyboard.press("ArrowDown")
+        driver.to("guess", "down", "key")
+        driver.press("shown", "1", "Enter")
+        for name in ("gamma", "rate", "delta"):
+            driver.key(name, "ArrowLeft")
+            driver.key(name, "Home")
+            driver.key(name, "ArrowRight")
+            driver.point(name, 0.6)
+        for value in ("1", "10", "100", "0"):
+            driver.press("steps", value)
+        for value in ("10", "100"):
+            driver.press("steps", value, "Space")
+        for value in ("lower", "equal", "token"):
+            driver.press("preset", value)
+        driver.press("preset", "upper", "Enter")
 
-    driver.state = dataclasses.replace(driver.state, guess="")  # a link doesn't tell the guess
-    check_link(driver)
-    driver.press("shown", "")
-    driver.reset()
-    driver.compare("reset")
-    assert driver.moves > 25
-    check_visit(driver, visit, way)
+        driver.state = dataclasses.replace(driver.state, guess="")  # a link doesn't tell the guess
+        check_link(driver)
+        driver.press("shown", "")
 
 
 def test_shift_shows_the_package_numbers(page: Page, way: str) -> None:
     """Every control of `elmo-shift`, by keyboard and by pointer, then a link and a reset."""
-    visit = Visit(SHIFT.page, way, LIGHT)
-    watch(page, visit)
-    driver = opened(page, way, SHIFT)
-    driver.compare("at the start")
-    for place in range(13):
-        driver.press("guess", str(place), ("Space", "Enter", None)[place % 3])
-    driver.press("guess", "4")
-    driver.press("shown", "1", "Enter")
-    for wiring, key in (("apart", ""), ("leak", "ArrowDown"), ("joined", "ArrowDown")):
-        if key:
-            driver.element.locator("input:checked").focus()
-            page.keyboard.press(key)
-            driver.to("wiring", wiring, "key")
-        for move in ("ArrowRight", "Home", "PageUp", "End", "ArrowLeft"):
-            driver.key("at", move)
-        driver.point("at", 0.4)
-    driver.element.get_by_label("shift left out").click()
-    driver.to("wiring", "leak", "click")
-    check_link(driver)
-    driver.press("shown", "")
-    driver.reset()
-    driver.compare("reset")
-    assert driver.moves > 35
-    check_visit(driver, visit, way)
+    with visiting(page, way, SHIFT, moves=35) as driver:
+        for place in range(13):
+            driver.press("guess", str(place), ("Space", "Enter", None)[place % 3])
+        driver.press("guess", "4")
+        driver.press("shown", "1", "Enter")
+        for wiring, key in (("apart", ""), ("leak", "ArrowDown"), ("joined", "ArrowDown")):
+            if key:
+                driver.element.locator("input:checked").focus()
+                page.keyboard.press(key)
+                driver.to("wiring", wiring, "key")
+            for move in ("ArrowRight", "Home", "PageUp", "End", "ArrowLeft"):
+                driver.key("at", move)
+            driver.point("at", 0.4)
+        driver.element.get_by_label("shift left out").click()
+        driver.to("wiring", "leak", "click")
+        check_link(driver)
+        driver.press("shown", "")
 
 
 def test_seeds_shows_the_package_numbers(page: Page, way: str) -> None:
     """Every control of `elmo-seeds`, by keyboard and by pointer, then a link and a reset."""
-    visit = Visit(SEEDS.page, way, LIGHT)
-    watch(page, visit)
-    driver = opened(page, way, SEEDS)
-    driver.compare("at the start")
-    driver.key("guess", "ArrowRight")
-    driver.point("guess", 0.7)
-    for value in ("1", "10", "100", "0"):
-        driver.press("draws", value)
-    driver.press("shown", "1", "Enter")
-    for move in ("ArrowRight", "Home", "PageUp", "End", "ArrowLeft"):
-        driver.key("size", move)
-        driver.press("draws", "10", "Space")
-    driver.point("size", 0.1)
-    driver.key("size", "ArrowRight")
-    for name in ("task", "one", "other"):
-        chosen = driver.element.locator(f"select[data-control={name}]")
-        chosen.focus()
-        page.keyboard.press("ArrowUp" if name == "one" else "ArrowDown")
-        driver.to(name, chosen.input_value(), "key")
-        for value in chosen.locator("option").evaluate_all("(all) => all.map((e) => e.value)"):
-            if value != chosen.input_value():
-                chosen.select_option(value)
-                driver.to(name, value, "choose")
-    driver.press("draws", "1")
-    driver.state = dataclasses.replace(driver.state, guess=0)  # a link doesn't tell the guess
-    check_link(driver)
-    driver.press("shown", "")
-    driver.reset()
-    driver.compare("reset")
-    assert driver.moves > 35
-    check_visit(driver, visit, way)
+    with visiting(page, way, SEEDS, moves=35) as driver:
+        driver.key("guess", "ArrowRight")
+        driver.point("guess", 0.7)
+        for value in ("1", "10", "100", "0"):
+            driver.press("draws", value)
+        driver.press("shown", "1", "Enter")
+        for move in ("ArrowRight", "Home", "PageUp", "End", "ArrowLeft"):
+            driver.key("size", move)
+            driver.press("draws", "10", "Space")
+        driver.point("size", 0.1)
+        driver.key("size", "ArrowRight")
+        for name in ("task", "one", "other"):
+            chosen = driver.element.locator(f"select[data-control={name}]")
+            chosen.focus()
+            page.keyboard.press("ArrowUp" if name == "one" else "ArrowDown")
+            driver.to(name, chosen.input_value(), "key")
+            for value in chosen.locator("option").evaluate_all("(all) => all.map((e) => e.value)"):
+                if value != chosen.input_value():
+                    chosen.select_option(value)
+                    driver.to(name, value, "choose")
+        driver.press("draws", "1")
+        driver.state = dataclasses.replace(driver.state, guess=0)  # a link doesn't tell the guess
+        check_link(driver)
+        driver.press("shown", "")
 
 
 def check_link(driver: Driver) -> None:
@@ -217,14 +208,6 @@ def check_link(driver: Driver) -> None:
     driver.page.evaluate(f"location.hash = '#{driver.kind.tag}?w=<b>&s=<b>'")
     driver.compare("after a broken link")
     driver.start_again()
-
-
-def check_visit(driver: Driver, visit: Visit, way: str) -> None:
-    assert not driver.problems, "\n".join(driver.problems)
-    # The icon of a page that was left before it came is no failure of ours.
-    failed = [what for what in visit.failed if not what.endswith("favicon.svg: net::ERR_ABORTED")]
-    assert not visit.errors + failed, visit.errors + failed
-    assert all(url.startswith(way) for url in visit.requested)
 
 
 def test_the_answer_is_hidden_until_the_reader_has_predicted(
