@@ -2,6 +2,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
+from book_site import pages
 from book_site.icons import keep_used_classes
 from book_site.katex import CLOSING, OPENING, FormulaError, Renderer
 from book_site.scripts import stripped
@@ -98,3 +99,12 @@ def test_a_script_loses_whole_lines_of_comment_and_its_indentation_only() -> Non
         "${url} /* c */`;",
         "})();",
     ]
+
+
+def test_a_page_with_tables_waits_for_its_last_section() -> None:
+    """And no other page: what has no table doesn't jump."""
+    body = '<section id="first"><section id="last"><table></table></section></section>'
+    link = '<link rel="expect" href="#last" blocking="render">\n'
+    assert pages.first_paint(body) == link
+    assert pages.first_paint(body.replace("table", "p")) == ""
+    assert pages.first_paint("<table></table>") == ""

@@ -45,10 +45,16 @@ def use_repository_files(app: Sphinx, config: Config) -> None:
     config.html_static_path += [str(ROOT / "book" / "_static"), str(generated)]
 
 
+FORMULA_FONTS = {
+    *("Main-Regular", "Math-Italic", "Caligraphic-Regular"),
+    *("Size1-Regular", "Size2-Regular", "Size3-Regular"),
+}
+
+
 def copy_katex_style(target: Path) -> None:
     """Copy KaTeX's style sheet with its woff2 fonts; every browser in use reads woff2.
 
-    The two fonts of nearly every formula go into the style sheet itself: a font that arrives after
+    The fonts that the book's formulas use go into the style sheet itself: one that arrives after
     the first paint makes the lines around each formula jump.
     """
     dist = npm_packages.package_directory("katex") / "dist"
@@ -56,7 +62,7 @@ def copy_katex_style(target: Path) -> None:
     style = (dist / "katex.min.css").read_text("utf-8")
     style = re.sub(r',url\(fonts/[\w-]+\.(?:woff|ttf)\) format\("\w+"\)', "", style)
     for font in dist.glob("fonts/*.woff2"):
-        if font.stem in ("KaTeX_Main-Regular", "KaTeX_Math-Italic"):
+        if font.stem.removeprefix("KaTeX_") in FORMULA_FONTS:
             style = style.replace(f"url(fonts/{font.name})", f"url({data_uri(font, 'font/woff2')})")
         else:
             shutil.copy(font, target / "fonts")
