@@ -18,6 +18,11 @@ if (location.protocol === "file:") {
     }
   }
 
+  const boxes = document.querySelectorAll("div.math");
   const observer = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
-  document.querySelectorAll("div.math").forEach((box) => observer.observe(box));
+  boxes.forEach((box) => observer.observe(box));
+  // A font that arrives late widens a formula, and its box stays as it was.
+  const markAll = () => boxes.forEach(mark);
+  document.fonts.ready.then(markAll);
+  document.fonts.addEventListener("loadingdone", markAll);
 })();

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from browser_checks import (
     CHECKS,
+    SETTLE,
     Check,
     Mode,
     Served,
@@ -89,6 +90,28 @@ def test_pages_keep_their_weight_with_fonts(visits: list[Visit], served: Served)
         weight = page_weight(served.site, page, frozenset().union(*asked))
         problems += weight_problem(page, weight, WEIGHT_BUDGET)
     assert not problems, "\n".join(problems)
+
+
+def test_a_formula_that_a_late_font_widens_is_reached_by_keyboard(
+    browser: Browser, served: Served
+) -> None:
+    """Its box keeps its size, so only the font's arrival says that it scrolls now."""
+    context = new_context(browser, LIGHT)
+    page = context.new_page()
+    page.goto(served.http + "notebooks/07_carry_forward.html", wait_until="load")
+    page.evaluate(SETTLE)
+    formula = page.locator("article div.math").first
+    assert formula.get_attribute("tabindex") is None
+    formula.evaluate(
+        """(box) => {
+          const before = box.offsetHeight;
+          box.querySelector(".katex").style.letterSpacing = "9rem";
+          if (box.offsetHeight !== before) throw new Error("its box has another size");
+        }"""
+    )
+    page.evaluate("document.fonts.dispatchEvent(new FontFaceSetLoadEvent('loadingdone'))")
+    assert formula.get_attribute("tabindex") == "0"
+    context.close()
 
 
 @pytest.mark.parametrize("way", ["http", "file"])
