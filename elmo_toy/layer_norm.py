@@ -1,7 +1,13 @@
-"""The optional layer norm of the scalar mixture: one mean and one variance a layer and batch."""
+"""The optional layer norm of the scalar mixture: one mean and one variance a layer and batch.
+
+Normalised layers are never held as a whole. A few sentences at a time are centred, in float64, and
+used while they are still in the processor's cache: memory is read once for the statistics and once
+for the mixture, and no array as large as the layers is made on the way.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,55 +55,66 @@ class LayerNorm:
             )
 
 
-@dataclass(frozen=True)
-class Normalised:
-    """Normalised layers with what their gradient needs."""
+# Sentences that are worked on together: their float64 copy fits in a core's second-level cache.
+BLOCK_BYTES = 2**19
 
-    values: Array  # like layers; 0 where masked
-    inverse_std: Array  # (layers,)
-    counted: Array  # (batch, 1, tokens, 1) bool: which tokens enter the statistics
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a batch's layers are normalised by; arrays are (layers,), float64 or complex128.
+
+    A layer's mean is ``origin + offset``. The two stay apart, since their sum is rounded, and where
+    a layer is constant that rounding would be scaled up to about 1.
+    """
+
+    origin: Array
+    offset: Array
+    inverse_std: Array
+    counted: Array  # (batch, tokens) bool: which tokens enter the statistics
     n: int  # how many numbers a layer's statistics are made from
 
+    def normalise(self, layers: Array) -> Array:
+        """``(layers - mean) * inverse_std``, not in float32, for some of the batch's sentences."""
+        values = layers - self.origin[:, None, None]
+        values -= self.offset[:, None, None]
+        values *= self.inverse_std[:, None, None]
+        return values
 
-def normalise(layers: Array, mask: Array | None, layer_norm: LayerNorm) -> Normalised:
-    """Normalise checked layers (batch, layers, tokens, dim) under a checked mask or None."""
-    given_mask = mask
-    if mask is None:
-        mask = np.ones((layers.shape[0], layers.shape[2]), dtype=bool)
-    unmasked = mask[:, None, :, None]
-    counted = _without_boundaries(mask) if layer_norm.boundaries == "left_out" else mask
-    if not counted.any():
-        raise ValueError(
-            "layer_norm(boundaries='left_out') must find a token between the boundaries, "
-            f"given rows of {mask.sum(axis=1).tolist()} unmasked tokens"
-        )
-    counted = counted[:, None, :, None]
+
+def statistics(layers: Array, mask: Array | None, layer_norm: LayerNorm) -> Statistics:
+    """Means and variances of checked layers (batch, layers, tokens, dim) under a checked mask."""
+    counted = np.ones((layers.shape[0], layers.shape[2]), dtype=bool) if mask is None else mask
+    if layer_norm.boundaries == "left_out":
+        inner = _without_boundaries(counted)
+        if not inner.any():
+            raise ValueError(
+                "layer_norm(boundaries='left_out') must find a token between the boundaries, "
+                f"given rows of {counted.sum(axis=1).tolist()} unmasked tokens"
+            )
+        counted = inner
     n = int(counted.sum()) * layers.shape[3]
-    # Statistics of float32 layers are summed in float64.
-    precise = np.result_type(layers, np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.where(counted, layers, 0).sum(axis=(0, 2, 3), dtype=precise) / n
-        centred = np.where(unmasked, layers - mean[:, None, None], 0)
-        # The mean of large values is rounded, and what is left of a constant layer would be scaled
-        # up to about 1. The mean of the centred values is what the rounding took.
-        by_token = np.where(counted[..., 0], centred.sum(axis=3), 0)
-        left_over = by_token.sum(axis=(0, 2)) / n
-        centred -= np.where(unmasked, left_over[:, None, None], 0)
-        variance = (np.where(counted, centred, 0) ** 2).sum(axis=(0, 2, 3)) / n
+    with np.errstate(over="ignore", invalid="ignore"):  # the variance shows both
+        # Any one value of a layer is near enough to its mean for the squares to keep their digits;
+        # seen from there, a constant layer is exactly 0.
+        sentence, token = np.argwhere(counted)[0]
+        origin = layers[sentence, :, token, 0].astype(np.result_type(layers, np.float64))
+        total, squares = np.zeros_like(origin), np.zeros_like(origin)
+        for block in _blocks(layers):
+            centred = layers[block] - origin[:, None, None]
+            here = counted[block][:, None]
+            total += np.where(here, centred.sum(axis=3), 0).sum(axis=(0, 2))
+            by_token = np.vecdot(centred.conj(), centred)  # of squares: vecdot conjugates its first
+            squares += np.where(here, by_token, 0).sum(axis=(0, 2))
+        offset = total / n
+        variance = squares / n - offset**2
     if not np.isfinite(variance).all():
-        refuse_non_finite(layers, given_mask, "layers")
+        refuse_non_finite(layers, mask, "layers")
         raise ValueError(f"layers must have a variance within {layers.dtype}, given {variance}")
+    variance[variance.real < 0] = 0  # a difference of rounded numbers
     spread = np.sqrt(variance + layer_norm.epsilon)
     if not spread.all():
         raise ValueError("layer_norm needs epsilon above 0 for a layer without variance, given 0")
-    with np.errstate(over="ignore", invalid="ignore"):  # seen in the mixture or its gradient
-        values = (centred / spread[:, None, None]).astype(layers.dtype)
-    return Normalised(
-        values=values,
-        inverse_std=1 / spread,
-        counted=counted,
-        n=n,
-    )
+    return Statistics(origin, offset, 1 / spread, counted, n)
 
 
 def _without_boundaries(mask: Array) -> Array:
@@ -107,16 +124,69 @@ def _without_boundaries(mask: Array) -> Array:
     return inner
 
 
-def through_norm(upstream: Array, norm: Normalised) -> Array:
-    """d loss / d layers from d loss / d normalised layers, both (batch, layers, tokens, dim).
+def _blocks(layers: Array) -> Iterator[slice]:
+    """Runs of sentences of about `BLOCK_BYTES` each, at least one sentence."""
+    sentences = max(1, BLOCK_BYTES // max(1, layers[0].nbytes))
+    return (slice(start, start + sentences) for start in range(0, len(layers), sentences))
 
-    Every normalised value depends on the mean and the variance, and these on the counted tokens::
 
-        d layers = inverse_std * (upstream - counted * (sum(upstream) + y * sum(upstream * y)) / n)
+def mix_normalised(coefficients: Array, layers: Array, norm: Statistics) -> Array:
+    """``sum_j coefficients[j] * normalised[:, j]``; (batch, tokens, dim) in their common dtype."""
+    batch, n_layers, tokens, dim = layers.shape
+    mixture = np.empty((batch, tokens, dim), np.result_type(layers, coefficients))
+    with np.errstate(over="ignore", invalid="ignore"):  # the mixture shows both
+        for block in _blocks(layers):
+            flat = norm.normalise(layers[block]).reshape(-1, n_layers, tokens * dim)
+            mixture[block] = (coefficients[None] @ flat).reshape(-1, tokens, dim)
+    return mixture
+
+
+def normalised_scores(
+    layers: Array, upstream: Array, mask: Array | None, norm: Statistics
+) -> Array:
+    """``scores[j] = sum(upstream * normalised[:, j])`` over unmasked positions; (layers,)."""
+    scores = np.zeros_like(norm.inverse_std)
+    with np.errstate(over="ignore", invalid="ignore"):  # the scores show both
+        for block in _blocks(layers):
+            by_token = np.vecdot(norm.normalise(layers[block]), upstream[block][:, None])
+            scores += sum_unmasked(by_token, None if mask is None else mask[block])
+    return scores
+
+
+def sum_unmasked(by_token: Array, mask: Array | None) -> Array:
+    """Sum (batch, layers, tokens) over unmasked tokens, in float64; (layers,)."""
+    if mask is not None:
+        by_token = np.where(mask[:, None], by_token, 0)
+    total: Array = by_token.sum(axis=(0, 2), dtype=np.float64)
+    return total
+
+
+def layer_gradients_through_norm(
+    coefficients: Array,
+    layers: Array,
+    upstream: Array,
+    mask: Array | None,
+    scores: Array,
+    norm: Statistics,
+    out: Array,
+) -> None:
+    """Write d loss / d layers of `mix_normalised` to `out`; garbage where masked.
+
+    Every normalised value y depends on the mean and the variance, and these on the counted tokens::
+
+        d layers[j] = coefficients[j] * inverse_std[j]
+                      * (upstream - counted * (sum(upstream) + y[j] * scores[j]) / n)
     """
-    y = norm.values
-    total = upstream.sum(axis=(0, 2, 3))[:, None, None]
-    along = (upstream * y).sum(axis=(0, 2, 3))[:, None, None]
-    shared = np.where(norm.counted, (total + y * along) / norm.n, 0)
-    gradient: Array = norm.inverse_std[:, None, None] * (upstream - shared)
-    return gradient.astype(y.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):  # the gradient shows both
+        total = sum_unmasked(upstream.sum(axis=2, dtype=np.float64)[:, None], mask)
+        factors = (coefficients * norm.inverse_std)[:, None, None]
+        shared, along = total / -norm.n, scores[:, None, None] / -norm.n
+        for block in _blocks(layers):
+            values = norm.normalise(layers[block])
+            values *= along
+            values += shared
+            if not norm.counted[block].all():
+                values *= norm.counted[block][:, None, :, None]
+            values += upstream[block][:, None]
+            values *= factors
+            out[block] = values

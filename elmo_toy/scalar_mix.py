@@ -25,13 +25,17 @@ bilm-tf's ``weight_layers``), each of them tested:
 
 from __future__ import annotations
 
+import cmath
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from elmo_toy._checks import (
+    LAYER_CODES,
     LAYER_DTYPES,
+    REAL_CODES,
     REAL_DTYPES,
     Array,
     all_finite,
@@ -42,7 +46,14 @@ from elmo_toy._checks import (
     refuse_masked,
     refuse_non_finite,
 )
-from elmo_toy.layer_norm import LayerNorm, normalise, through_norm
+from elmo_toy.layer_norm import (
+    LayerNorm,
+    layer_gradients_through_norm,
+    mix_normalised,
+    normalised_scores,
+    statistics,
+    sum_unmasked,
+)
 
 
 @dataclass(frozen=True)
@@ -85,16 +96,18 @@ def softmax(logits: ArrayLike) -> Array:
     values = as_numbers(logits, "logits")
     if values.ndim == 0 or values.shape[-1] == 0:
         raise ValueError(f"logits must be (..., layers) with a layer, given shape {values.shape}")
-    real = values.real
-    if np.isnan(values).any() or np.isposinf(real).any() or np.isinf(values.imag).any():
+    is_complex = values.dtype.kind == "c"
+    if is_complex and not np.isfinite(values.imag).all():
         raise ValueError(f"logits must not hold NaN or +inf, given {values}")
-    largest = real.max(axis=-1, keepdims=True)
-    if np.isneginf(largest).any():
-        raise ValueError(f"logits must have a finite value in each row, given {values}")
+    largest = values.real.max(axis=-1, keepdims=True)  # NaN if there is one
+    if not np.isfinite(largest).all():
+        if np.isneginf(largest).any() and not np.isnan(largest).any():
+            raise ValueError(f"logits must have a finite value in each row, given {values}")
+        raise ValueError(f"logits must not hold NaN or +inf, given {values}")
     with np.errstate(over="ignore", under="ignore"):  # 1e308 - -1e308 is -inf, and its exp 0
         exponentials = np.exp(values - largest)
         total = exponentials.sum(axis=-1, keepdims=True)
-        if np.iscomplexobj(values):
+        if is_complex:
             _refuse_cancelling(exponentials, total, values)
         weights: Array = exponentials / total
     return weights
@@ -142,10 +155,11 @@ def scalar_mix(
     array([[[1.7, 1.1]]])
     """
     checked = _check(layers, logits, gamma, mask, layer_norm)
-    values = layers
     if layer_norm is not None and layers.size:
-        values = normalise(layers, checked.mask, layer_norm).values
-    mixture = _weighted_sum(checked.coefficients, values)
+        norm = statistics(layers, checked.mask, layer_norm)
+        mixture = mix_normalised(checked.coefficients, layers, norm)
+    else:
+        mixture = _weighted_sum(checked.coefficients, layers)
     if checked.mask is not None:
         mixture[~checked.mask] = 0
     # Non-finite input shows in the output, which is a third the size: look there first. Only a
@@ -153,10 +167,7 @@ def scalar_mix(
     if not checked.coefficients.all():
         refuse_non_finite(layers, checked.mask, "layers")
     if not all_finite(mixture):
-        refuse_non_finite(layers, checked.mask, "layers")
-        raise ValueError(
-            f"the mixture of these layers, logits and gamma is beyond the range of {mixture.dtype}"
-        )
+        _refuse_result(checked, gamma, "the mixture of these layers, logits and gamma")
     return mixture
 
 
@@ -167,6 +178,7 @@ def scalar_mix_gradients(
     upstream: Array,
     mask: Array | None = None,
     layer_norm: LayerNorm | None = None,
+    out: Array | None = None,
 ) -> ScalarMixGradients:
     """Gradients of a loss through `scalar_mix`, given its gradient with respect to the mixture.
 
@@ -186,6 +198,9 @@ def scalar_mix_gradients(
         (batch, tokens, dim), d loss / d mixture, in the dtype of `layers`. Ignored where masked.
     layers, logits, gamma, mask, layer_norm
         As in `scalar_mix`; real numbers only.
+    out
+        Where the layers' gradient is written: an array like layers that shares no memory with them.
+        None: a new one, whose memory costs a large batch as much time as the arithmetic.
 
     Returns
     -------
@@ -194,7 +209,7 @@ def scalar_mix_gradients(
     Raises
     ------
     ValueError, TypeError
-        As `scalar_mix`, and for an upstream gradient of another shape or dtype.
+        As `scalar_mix`, and for an upstream gradient or `out` of another shape or dtype.
 
     Source: derived by sympy in `elmo_toy.symbolic`. Book: chapter 4, "The derivation".
 
@@ -206,28 +221,29 @@ def scalar_mix_gradients(
     """
     checked = _check(layers, logits, gamma, mask, layer_norm, real_only=True)
     upstream = _check_upstream(upstream, checked)
-    if checked.mask is not None:
-        # 0 * NaN is NaN: garbage at masked positions has to go before anything is multiplied.
-        unmasked = checked.mask[:, None, :, None]
-        layers = np.where(unmasked, layers, 0)
-        upstream = np.where(unmasked[:, 0], upstream, 0)
+    by_layer = np.empty_like(layers, order="C") if out is None else _check_out(out, layers)
+    mask, weights, coefficients = checked.mask, checked.weights, checked.coefficients
     norm = None
     if layer_norm is not None and layers.size:
-        norm = normalise(layers, checked.mask, layer_norm)
-    scores = _scores(layers if norm is None else norm.values, upstream)
+        norm = statistics(layers, mask, layer_norm)
+        scores = normalised_scores(layers, upstream, mask, norm)
+    else:
+        scores = _scores(layers, upstream, mask)
     if not np.isfinite(scores).all():
-        refuse_non_finite(layers, None, "layers")
-        refuse_non_finite(upstream, None, "upstream")
-        raise ValueError(f"the gradient of these arguments is beyond the range of {layers.dtype}")
-    weights = checked.weights
+        _refuse_result(checked, gamma, "the gradient of these arguments", ("upstream", upstream))
     with np.errstate(over="ignore", invalid="ignore"):
         m = weights @ scores
         by_logit = gamma * weights * (scores - m)
-        by_layer = checked.coefficients[:, None, None] * upstream[:, None]
-        if norm is not None:
-            by_layer = through_norm(by_layer, norm)
-    if not (np.isfinite(by_logit).all() and all_finite(by_layer)):
-        raise ValueError(f"the gradient of these arguments is beyond the range of {layers.dtype}")
+    if norm is None:
+        _weighted_copies(coefficients, upstream, by_layer)
+    else:
+        layer_gradients_through_norm(coefficients, layers, upstream, mask, scores, norm, by_layer)
+    if mask is not None:
+        np.moveaxis(by_layer, 1, 2)[~mask] = 0
+    # Finite scores mean a finite upstream gradient, which no coefficient up to 1 can overflow.
+    safe = norm is None and np.abs(coefficients).max(initial=0) <= 1
+    if not (np.isfinite(by_logit).all() and (safe or all_finite(by_layer))):
+        _refuse_result(checked, gamma, "the gradient of these arguments")
     return ScalarMixGradients(logits=by_logit, gamma=float(m), layers=by_layer)
 
 
@@ -409,8 +425,7 @@ class ScalarMix:
 # --- checks -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Checked:
+class _Checked(NamedTuple):
     layers: Array
     weights: Array  # float64 or complex128
     coefficients: Array  # gamma * weights in the dtype of the result
@@ -435,8 +450,8 @@ def _check(
             + describe(layers)
             + "; join a list of equal (batch, tokens, dim) arrays with np.stack(…, axis=1)"
         )
-    allowed = REAL_DTYPES if real_only else LAYER_DTYPES
-    if layers.dtype.name not in allowed:
+    if layers.dtype.char not in (REAL_CODES if real_only else LAYER_CODES):
+        allowed = REAL_DTYPES if real_only else LAYER_DTYPES
         raise TypeError(f"layers must be {', '.join(allowed)}, given {layers.dtype}")
     if layers.ndim != 4:
         raise ValueError(
@@ -449,21 +464,32 @@ def _check(
             f"{layers.shape}, given shape {logit_array.shape}"
         )
     scale = as_numbers(gamma, "gamma")
-    if scale.shape != () or not np.isfinite(scale):
+    if scale.shape != () or not cmath.isfinite(scale):
         raise ValueError(f"gamma must be one finite number, given {gamma!r}")
-    is_complex = np.iscomplexobj(logit_array) or np.iscomplexobj(scale)
-    if is_complex and (real_only or layers.dtype == np.float32):
-        raise TypeError(
-            "complex logits or gamma are for the forward pass on float64 or complex128 layers, "
-            f"given {logit_array.dtype} and {scale.dtype} with {layers.dtype} layers"
-        )
-    dtype = np.result_type(layers, np.complex128) if is_complex else layers.dtype
-    weights = softmax(logit_array.astype(np.result_type(logit_array, np.float64)))
+    dtype = layers.dtype
+    if logit_array.dtype.kind == "c" or scale.dtype.kind == "c":
+        if real_only or dtype == np.float32:
+            raise TypeError(
+                "complex logits or gamma are for the forward pass on float64 or complex128 layers, "
+                f"given {logit_array.dtype} and {scale.dtype} with {layers.dtype} layers"
+            )
+        dtype = np.dtype(np.complex128)
+    if logit_array.dtype == np.float32:
+        logit_array = logit_array.astype(np.float64)
+    weights = softmax(logit_array)
     with np.errstate(over="ignore", under="ignore"):
-        coefficients = (scale * weights).astype(dtype)
-    if not np.isfinite(coefficients).all():
-        raise ValueError(f"gamma must keep gamma * weights within {dtype}, given {gamma!r}")
+        coefficients = (scale * weights).astype(dtype, copy=False)
     return _Checked(layers, weights, coefficients, check_mask(mask, layers))
+
+
+def _refuse_result(checked: _Checked, gamma: complex, what: str, *more: tuple[str, Array]) -> None:
+    """Say why a result isn't finite: gamma, an argument at an unmasked position, or the range."""
+    dtype = checked.coefficients.dtype
+    if not np.isfinite(checked.coefficients).all():
+        raise ValueError(f"gamma must keep gamma * weights within {dtype}, given {gamma!r}")
+    for name, array in (("layers", checked.layers), *more):
+        refuse_non_finite(array, checked.mask, name)
+    raise ValueError(f"{what} is beyond the range of {dtype}")
 
 
 def _check_upstream(upstream: Array, checked: _Checked) -> Array:
@@ -479,6 +505,14 @@ def _check_upstream(upstream: Array, checked: _Checked) -> Array:
             f"upstream must have the mixture's shape {(batch, tokens, dim)}, given {upstream.shape}"
         )
     return upstream
+
+
+def _check_out(out: Array, layers: Array) -> Array:
+    if not isinstance(out, np.ndarray) or (out.dtype, out.shape) != (layers.dtype, layers.shape):
+        raise ValueError(f"out must be like layers, {describe(layers)}, given {describe(out)}")
+    if not (out.flags.c_contiguous and out.flags.writeable) or np.may_share_memory(out, layers):
+        raise ValueError("out must be a writeable contiguous array that shares nothing with layers")
+    return out
 
 
 def _refuse_cancelling(exponentials: Array, total: Array, logits: Array) -> None:
@@ -523,13 +557,17 @@ def _weighted_sum(coefficients: Array, layers: Array) -> Array:
     return mixture.reshape(batch, tokens, dim)
 
 
-def _scores(layers: Array, upstream: Array) -> Array:
-    """scores[j] = sum(upstream * layers[:, j]); (layers,), float64.
+def _scores(layers: Array, upstream: Array, mask: Array | None) -> Array:
+    """scores[j] = sum(upstream * layers[:, j]) over unmasked positions; (layers,), float64.
 
     Summed over a token's dims in the layers' dtype and over tokens in float64: as fast as one long
     sum, and in float32 it keeps a digit more where the layers share a large mean.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        by_token = np.vecdot(layers, upstream[:, None])
-        total: Array = by_token.sum(axis=(0, 2), dtype=np.float64)
-    return total
+        return sum_unmasked(np.vecdot(layers, upstream[:, None]), mask)
+
+
+def _weighted_copies(coefficients: Array, upstream: Array, out: Array) -> None:
+    """out[:, j] = coefficients[j] * upstream; nothing else is allocated."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.multiply(coefficients[:, None, None], upstream[:, None], out=out)

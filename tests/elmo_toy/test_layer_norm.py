@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_toy import LayerNorm, scalar_mix
+from elmo_toy import LayerNorm, layer_norm, scalar_mix, scalar_mix_gradients
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -132,3 +132,28 @@ def test_huge_boundary_values_are_a_named_error_not_a_warning() -> None:
     layers = np.array([[[[1.7e308], [1.0], [1.0 + 1e-9], [1.7e308]]]])
     with pytest.raises(ValueError, match="beyond the range of float64"):
         scalar_mix(layers, [0.0], layer_norm=LayerNorm(1e-20, "left_out"))
+
+
+@pytest.mark.parametrize("boundaries", ["counted", "left_out"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_number_of_sentences_worked_on_together_changes_nothing(
+    dtype: Any, boundaries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One block or a block a sentence, garbage at masked positions or not."""
+    layers, mask = batch_with_boundaries(3)
+    layers = layers.astype(dtype)
+    upstream = np.random.default_rng(4).normal(size=(3, 5, 4)).astype(dtype)
+    arguments = ([0.3, -0.4], 1.7)
+    norm = LayerNorm(boundaries=boundaries)
+
+    def both() -> list[np.ndarray]:
+        gradients = scalar_mix_gradients(layers, *arguments, upstream, mask, norm)
+        mixture = scalar_mix(layers, *arguments, mask, norm)
+        return [mixture, gradients.logits, gradients.layers]
+
+    together = both()
+    monkeypatch.setattr(layer_norm, "BLOCK_BYTES", 1)
+    np.moveaxis(layers, 1, 2)[~mask] = np.nan
+    upstream[~mask] = np.inf
+    for whole, in_blocks in zip(together, both(), strict=True):
+        np.testing.assert_allclose(in_blocks, whole, atol=20 * np.finfo(dtype).eps)

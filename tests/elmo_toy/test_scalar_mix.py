@@ -374,6 +374,31 @@ def test_wrong_upstream_gradients_are_refused(
         scalar_mix_gradients(**GOOD, upstream=upstream)
 
 
+@pytest.mark.parametrize("layer_norm", [None, LayerNorm()])
+def test_the_layers_gradient_is_written_where_it_is_wanted(layer_norm: LayerNorm | None) -> None:
+    case = random_case(5)
+    expected = scalar_mix_gradients(**case, layer_norm=layer_norm).layers
+    out = np.full_like(case["layers"], np.nan)
+    gradients = scalar_mix_gradients(**case, layer_norm=layer_norm, out=out)
+    assert gradients.layers is out
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_an_unfit_place_for_the_layers_gradient_is_refused() -> None:
+    case = random_case(5)
+    layers = case["layers"]
+    with pytest.raises(ValueError, match=r"out must be like layers, a float64 array of shape"):
+        scalar_mix_gradients(**case, out=np.empty((1, 2)))
+    with pytest.raises(ValueError, match="given a float32 array"):
+        scalar_mix_gradients(**case, out=np.empty_like(layers, dtype=np.float32))
+    backwards = np.empty_like(layers.T).T
+    read_only = np.empty_like(layers)
+    read_only.flags.writeable = False
+    for unfit in (layers, backwards, read_only):
+        with pytest.raises(ValueError, match="a writeable contiguous array that shares nothing"):
+            scalar_mix_gradients(**case, out=unfit)
+
+
 def test_gradients_are_for_real_numbers() -> None:
     upstream = np.ones((2, 4, 5))
     with pytest.raises(TypeError, match="layers must be float32, float64, given complex128"):
