@@ -1,0 +1,253 @@
+"""Speed of the scalar mixture, forward and backward, beside numpy's ways, PyTorch and the memory.
+
+    python benchmarks/mixture.py [--threads 1] [--runs 15]
+
+Float32 at the released model's size and float64 at the worked example's. The peers compute the same
+quantities in the same run, in turns. The limit of a large batch is memory: the bytes that must be
+read and written, at the speed at which this machine copies an array of the layers' size into
+another one. A backward pass returns gradients of logits, gamma and layers; `in place` writes the
+last into memory that is used again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import measuring
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--threads", type=int, default=1, help="BLAS and PyTorch threads")
+    parser.add_argument("--runs", type=int, default=15, help="of which the median counts")
+    arguments = parser.parse_args()
+    measuring.pin_threads(arguments.threads)
+
+import numpy as np  # the thread count is read at import
+
+from elmo_toy import LayerNorm, scalar_mix, scalar_mix_gradients  # as above
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Actions = dict[str, Callable[[], object]]
+
+LOGITS = np.array([0.1, 0.2, 0.3])
+#: Batch, layers, tokens, dim.
+LARGE = ((32, 3, 25, 1024), (32, 3, 50, 1024), (128, 3, 25, 1024), (128, 3, 50, 1024))
+TINY = (1, 3, 1, 2)
+
+
+def weights_of(logits: Array, dtype: Any) -> Array:
+    """A softmax without any check."""
+    exponentials = np.exp(logits - logits.max())
+    return (exponentials / exponentials.sum()).astype(dtype)
+
+
+def forward(layers: Array) -> Actions:
+    """Ours and numpy's ways to the mixture."""
+
+    def plain() -> Array:
+        weights = weights_of(LOGITS, layers.dtype)
+        total = weights[0] * layers[:, 0]
+        for j in range(1, len(weights)):
+            total = total + weights[j] * layers[:, j]
+        return 1.0 * total
+
+    return {
+        "elmo_toy": lambda: scalar_mix(layers, LOGITS),
+        "numpy sum": plain,
+        "einsum": lambda: np.einsum("j,bjtd->btd", weights_of(LOGITS, layers.dtype), layers),
+    }
+
+
+def backward(layers: Array, upstream: Array) -> Actions:
+    """Ours and numpy's plain way to the three gradients."""
+
+    def plain() -> tuple[Array, Array, Array]:
+        weights = weights_of(LOGITS, layers.dtype)
+        scores = np.stack([(upstream * layers[:, j]).sum() for j in range(len(weights))])
+        m = weights @ scores
+        return weights * (scores - m), m, weights[:, None, None] * upstream[:, None]
+
+    place = np.empty_like(layers)
+    return {
+        "elmo_toy": lambda: scalar_mix_gradients(layers, LOGITS, 1.0, upstream),
+        "elmo_toy in place": lambda: scalar_mix_gradients(layers, LOGITS, 1.0, upstream, out=place),
+        "numpy sum": plain,
+    }
+
+
+def norm(layers: Array, upstream: Array) -> tuple[Actions, Actions]:
+    """Ours with the layer norm, and numpy's plain way to its mixture."""
+    settings = LayerNorm()
+
+    def plain() -> Array:
+        mean = layers.mean(axis=(0, 2, 3), keepdims=True)
+        variance = ((layers - mean) ** 2).mean(axis=(0, 2, 3), keepdims=True)
+        normalised = (layers - mean) / np.sqrt(variance + settings.epsilon)
+        return np.einsum("j,bjtd->btd", weights_of(LOGITS, layers.dtype), normalised)
+
+    return (
+        {
+            "elmo_toy": lambda: scalar_mix(layers, LOGITS, layer_norm=settings),
+            "numpy sum": plain,
+        },
+        {
+            "elmo_toy": lambda: scalar_mix_gradients(
+                layers, LOGITS, 1.0, upstream, layer_norm=settings
+            )
+        },
+    )
+
+
+if torch is not None:
+
+    def torch_actions(layers: Array, upstream: Array, with_norm: bool) -> tuple[Actions, Actions]:
+        """The sum of weighted layers as AllenNLP's module writes it, and its autograd."""
+        logits = torch.from_numpy(LOGITS).to(torch.from_numpy(layers).dtype).requires_grad_()
+        gamma = torch.ones((), dtype=logits.dtype, requires_grad=True)
+        tensors = [
+            torch.from_numpy(np.ascontiguousarray(layers[:, j])).requires_grad_()
+            for j in range(layers.shape[1])
+        ]
+        above = torch.from_numpy(upstream)
+
+        def normalised(x: torch.Tensor) -> torch.Tensor:
+            centred = x - x.mean()
+            return centred / torch.sqrt((centred**2).mean() + 1e-12)
+
+        def mix() -> torch.Tensor:
+            weights = torch.softmax(logits, 0)
+            values = tensors
+            values = [normalised(x) for x in tensors] if with_norm else tensors
+            return gamma * sum(w * x for w, x in zip(weights, values, strict=True))
+
+        def infer() -> object:
+            with torch.inference_mode():
+                return mix()
+
+        def differentiate() -> object:
+            return torch.autograd.grad(mix(), [logits, gamma, *tensors], above)
+
+        return {"PyTorch": infer}, {"PyTorch": differentiate}
+
+
+def copy_seconds(layers: Array, runs: int) -> float:
+    """Seconds to copy the layers into memory that is there already."""
+    place = np.empty_like(layers)
+    return measuring.in_turns({"copy": lambda: np.copyto(place, layers)}, runs)["copy"]
+
+
+def measure(runs: int = 15) -> list[dict[str, Any]]:
+    """Measure every size, and say for each pass the milliseconds by name and the limit."""
+    rng = np.random.default_rng(0)
+    result: list[dict[str, Any]] = []
+    for shape in (*LARGE, TINY):
+        tiny = shape == TINY
+        dtype = np.float64 if tiny else np.float32
+        layers = rng.standard_normal(shape).astype(dtype)
+        upstream = rng.standard_normal((shape[0], *shape[2:])).astype(dtype)
+        normed = norm(layers, upstream)
+        passes = {
+            "forward": (forward(layers), layers.nbytes + upstream.nbytes),
+            # reads layers and the gradient of the mixture, writes the layers' gradient
+            "backward": (backward(layers, upstream), 2 * layers.nbytes + upstream.nbytes),
+            # the layers are read twice: for the statistics, then for the mixture
+            "forward, layer norm": (normed[0], 2 * layers.nbytes + upstream.nbytes),
+            "backward, layer norm": (normed[1], 3 * layers.nbytes + 2 * upstream.nbytes),
+        }
+        if torch is not None:
+            for with_norm, name in ((False, ""), (True, ", layer norm")):
+                ahead, back = torch_actions(layers, upstream, with_norm)
+                passes["forward" + name][0].update(ahead)
+                passes["backward" + name][0].update(back)
+        bytes_a_second = 2 * layers.nbytes / copy_seconds(layers, 2 * runs)
+        for name, (actions, n_bytes) in passes.items():
+            times = measuring.in_turns(actions, runs, calls=2000 if tiny else 1)
+            result.append(
+                {
+                    "shape": shape,
+                    "pass": name,
+                    "ms": {who: 1000 * seconds for who, seconds in times.items()},
+                    "limit_ms": None if tiny else 1000 * n_bytes / bytes_a_second,
+                }
+            )
+    return result
+
+
+def growth(runs: int = 9) -> dict[str, Any]:
+    """Milliseconds of the forward and backward pass from 1 to 256 sentences of 25 tokens."""
+    rng = np.random.default_rng(0)
+    sizes = [2**k for k in range(9)]
+    found: dict[str, list[float]] = {"forward": [], "backward": []}
+    for batch in sizes:
+        layers = rng.standard_normal((batch, 3, 25, 1024)).astype(np.float32)
+        upstream = rng.standard_normal((batch, 25, 1024)).astype(np.float32)
+        place = np.empty_like(layers)
+        times = measuring.in_turns(
+            {
+                "forward": lambda layers=layers: scalar_mix(layers, LOGITS),
+                "backward": lambda layers=layers, upstream=upstream, place=place: (
+                    scalar_mix_gradients(layers, LOGITS, 1.0, upstream, out=place)
+                ),
+            },
+            runs,
+        )
+        for name, seconds in times.items():
+            found[name].append(1000 * seconds)
+    upper = slice(3, None)  # below, a call's overhead counts
+    return {
+        "sentences": sizes,
+        "ms": found,
+        "exponent": {
+            name: measuring.exponent(list(map(float, sizes[upper])), times[upper])
+            for name, times in found.items()
+        },
+    }
+
+
+def report(result: list[dict[str, Any]]) -> str:
+    """The result as a table."""
+    names = list(dict.fromkeys(name for row in result for name in row["ms"]))
+    heads = ["batch × layers × tokens × dim", "pass", *(f"{n}, ms" for n in names)]
+    rows = []
+    for row in result:
+        times, limit = row["ms"], row["limit_ms"]
+        best = min(times["elmo_toy"], times.get("elmo_toy in place", times["elmo_toy"]))
+        digits = 4 if limit is None else 2
+        rows.append(
+            [
+                " × ".join(map(str, row["shape"])),
+                row["pass"],
+                *(f"{times[n]:.{digits}f}" if n in times else "" for n in names),
+                "" if limit is None else f"{limit:.2f}",
+                "" if limit is None else f"{times['elmo_toy'] / limit:.2f}",
+                "" if limit is None or best == times["elmo_toy"] else f"{best / limit:.2f}",
+                f"{times['PyTorch'] / times['elmo_toy']:.1f}" if "PyTorch" in times else "",
+            ]
+        )
+    return measuring.table(
+        [*heads, "limit, ms", "ours / limit", "in place / limit", "PyTorch / ours"], rows
+    )
+
+
+def main(runs: int = 15) -> str:
+    """Measure, write the record, and return the tables."""
+    if torch is not None:
+        torch.set_num_threads(int(measuring.machine()["threads"]) or 1)
+    sizes, grows = measure(runs), growth()
+    measuring.write_record("mixture", {"sizes": sizes, "growth": grows})
+    exponents = ", ".join(f"{name} {value:.2f}" for name, value in grows["exponent"].items())
+    return (
+        report(sizes)
+        + f"\n\nTime grows with the number of sentences (8 to 256) to the power: {exponents}."
+    )
+
+
+if __name__ == "__main__":
+    print(main(arguments.runs))
