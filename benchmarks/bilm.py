@@ -1,9 +1,11 @@
 """Speed of the bidirectional language model: training, and embedding one sentence.
 
-    python benchmarks/bilm.py [--threads 1] [--seconds 10]
+    python benchmarks/bilm.py [--threads 1] [--seconds 5]
 
-Two sizes: that of ``toy-language`` (lookup table, 64 units projected to 32) and that of
-``english-small`` (characters, 160 units projected to 64, 4,000 words). Where PyTorch is installed,
+Three sizes: that of ``toy-language`` (lookup table, 64 units projected to 32), that of
+``english-small`` (characters, 160 units projected to 64, 4,000 words), and that of the released
+model (2048 filters, 4096 units projected to 512) with random weights and a softmax over 4,000
+words, since the released one's vocabulary was trained with samples. Where PyTorch is installed,
 the same architecture in PyTorch trains on the same batches in the same run, in turns with ours, so
 that a busy machine slows both. PyTorch's LSTM has neither clips nor a separate forget bias; all
 sizes, the residual, the shared softmax, the clipped gradients and Adam are the same.
@@ -12,25 +14,30 @@ sizes, the residual, the shared softmax, the clipped gradients and Adam are the 
 from __future__ import annotations
 
 import argparse
-import os
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from time import perf_counter
+from typing import Any
 
-parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-parser.add_argument("--threads", type=int, default=1, help="BLAS and PyTorch threads")
-parser.add_argument("--seconds", type=float, default=10.0, help="of training, each")
-arguments = parser.parse_args()
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
+import measuring
 
-import numpy as np  # noqa: E402  # the thread count is read at import
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--threads", type=int, default=1, help="BLAS and PyTorch threads")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of training, each")
+    arguments = parser.parse_args()
+    measuring.pin_threads(arguments.threads)
 
-from elmo_toy import text, toy_language  # noqa: E402  # as above
-from elmo_toy.bilm import model as model_module  # noqa: E402  # as above
-from elmo_toy.bilm import training  # noqa: E402  # as above
-from elmo_toy.bilm.lstm import LSTMOptions  # noqa: E402  # as above
-from elmo_toy.bilm.model import BiLM, Options  # noqa: E402  # as above
-from elmo_toy.bilm.token_encoder import CharacterOptions, LookupOptions  # noqa: E402  # as above
+import numpy as np  # the thread count is read at import
+
+from elmo_toy import text, toy_language  # as above
+from elmo_toy.bilm import model as model_module  # as above
+from elmo_toy.bilm import training  # as above
+from elmo_toy.bilm.lstm import LSTMOptions  # as above
+from elmo_toy.bilm.model import BiLM, Options  # as above
+from elmo_toy.bilm.token_encoder import CharacterOptions, LookupOptions  # as above
 
 try:
     import torch
@@ -159,7 +166,7 @@ if torch is not None:
 
 
 def tokens_a_second(
-    steps: dict[str, Step], corpus: training.Corpus, batch_size: int
+    steps: dict[str, Step], corpus: training.Corpus, batch_size: int, enough: float, warm: int = 3
 ) -> dict[str, float]:
     """Speed of each step: they take turns, batch by batch."""
     rng = np.random.default_rng(1)
@@ -171,22 +178,12 @@ def tokens_a_second(
         for name, step in steps.items():
             start = perf_counter()
             seen = step(rows)
-            if number >= 3:  # warm
+            if number >= warm:
                 seconds[name] += perf_counter() - start
                 tokens[name] += seen
-        if number > 3 and min(seconds.values()) > arguments.seconds:
+        if number > warm and min(seconds.values()) > enough:
             break
     return {name: tokens[name] / seconds[name] for name in steps}
-
-
-def latency(action: Callable[[], object]) -> float:
-    """Median milliseconds of one call."""
-    times = []
-    for _ in range(60):
-        start = perf_counter()
-        action()
-        times.append(1000 * (perf_counter() - start))
-    return float(np.median(times[10:]))
 
 
 def where_the_time_goes(step: Step, corpus: training.Corpus, batch_size: int) -> dict[str, float]:
@@ -222,31 +219,32 @@ def where_the_time_goes(step: Step, corpus: training.Corpus, batch_size: int) ->
     return {name: part / total for name, part in spent.items()}
 
 
-def main() -> None:
-    """Measure both sizes and print a table."""
+def released(characters: CharacterOptions) -> CharacterOptions:
+    """The released model's 2048 filters and two highways."""
+    filters = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
+    return replace(characters, filters=filters, n_highway=2, max_characters_per_token=50)
+
+
+ENGLISH = CharacterOptions(16, ((1, 16), (2, 32), (3, 48), (4, 64)), 1, 24)
+
+
+def measure(enough: float = 5.0) -> dict[str, Any]:
+    """Training and embedding speed of each size and library, and where our time goes."""
     if torch is not None:
-        torch.set_num_threads(arguments.threads)
+        torch.set_num_threads(int(measuring.machine()["threads"]) or 1)
         torch.manual_seed(0)
     toy = [list(sentence.tokens) for sentence in toy_language.make_corpus(train=6_000).train]
     english = made_up_english(4_000, 4_000)
-    words = toy_language.vocabulary()
+    words, many = toy_language.vocabulary(), text.Vocabulary.from_sentences(english, 4_000)
     cases = {
         "toy-language": (toy, words, LookupOptions(len(words)), LSTMOptions(64, 32), 64),
-        "english-small": (
-            english,
-            text.Vocabulary.from_sentences(english, 4_000),
-            CharacterOptions(16, ((1, 16), (2, 32), (3, 48), (4, 64)), 1, 24),
-            LSTMOptions(160, 64),
-            32,
-        ),
+        "english-small": (english, many, ENGLISH, LSTMOptions(160, 64), 32),
+        "released": (english, many, released(ENGLISH), LSTMOptions(4096, 512), 8),
     }
-    print(
-        f"numpy {np.__version__}, PyTorch {torch.__version__ if torch else 'not installed'}, "
-        f"threads: {arguments.threads}"
-    )
+    found: dict[str, Any] = {}
     for name, (sentences, vocabulary, encoder, sizes, batch_size) in cases.items():
-        rng = np.random.default_rng(0)
-        model = BiLM.initialise(Options(encoder, sizes), rng, vocabulary)
+        large = name == "released"
+        model = BiLM.initialise(Options(encoder, sizes), np.random.default_rng(0), vocabulary)
         corpus = training.Corpus(model, sentences)
         steps = {"numpy": ours(model, corpus)}
         sentence = TEN_WORDS if name == "toy-language" else english[0][:10]
@@ -262,14 +260,76 @@ def main() -> None:
                     return network.layers(text.Batch.from_ids(model.ids([sentence])))
 
             embed["PyTorch"] = infer
-        for library, speed in tokens_a_second(steps, corpus, batch_size).items():
-            print(
-                f"{name:14} {library:8} {speed:9,.0f} training tokens a second, "
-                f"{latency(embed[library]):6.2f} ms to embed ten words"
+        speeds = tokens_a_second(steps, corpus, batch_size, enough, warm=1 if large else 3)
+        times = measuring.in_turns(embed, runs=9 if large else 41)
+        found[name] = {
+            library: {"tokens_a_second": speeds[library], "ms_to_embed_ten_words": 1000 * seconds}
+            for library, seconds in times.items()
+        }
+        if not large:
+            found[name]["where"] = where_the_time_goes(steps["numpy"], corpus, batch_size)
+    return found
+
+
+def growth(runs: int = 5) -> dict[str, Any]:
+    """Seconds of a training step at the size of english-small as one size at a time grows."""
+    english = made_up_english(16_000, 600)
+    start = {"tokens": 20, "batch": 32, "vocabulary": 4000, "width": 160}
+    ranges = {
+        "tokens": [10, 20, 40],
+        "batch": [16, 32, 64, 128],
+        "vocabulary": [2000, 4000, 8000, 16000],
+        "width": [160, 320, 640],
+    }
+    found: dict[str, Any] = {}
+    for name, values in ranges.items():
+        seconds = []
+        for value in values:
+            size = start | {name: value}
+            words = text.Vocabulary.from_sentences(english, size["vocabulary"])
+            options = Options(ENGLISH, LSTMOptions(size["width"], size["width"] * 2 // 5))
+            model = BiLM.initialise(options, np.random.default_rng(0), words)
+            stream = [word for sentence in english for word in sentence]
+            n = size["tokens"]
+            corpus = training.Corpus(
+                model, [stream[n * row : n * (row + 1)] for row in range(size["batch"])]
             )
-        for part, share in where_the_time_goes(steps["numpy"], corpus, batch_size).items():
-            print(f"{'':14} {share:8.0%} {part}")
+            step, rows = ours(model, corpus), np.arange(size["batch"])
+            seconds.append(measuring.in_turns({"step": partial(step, rows)}, runs)["step"])
+        exponent = measuring.exponent(list(map(float, values)), seconds)
+        found[name] = {"sizes": values, "seconds": seconds, "exponent": exponent}
+    return found
+
+
+def main(enough: float = 5.0) -> str:
+    """Measure, write the record, and return the tables."""
+    sizes, grows = measure(enough), growth()
+    measuring.write_record("bilm", {"sizes": sizes, "growth": grows})
+    libraries = [name for name in ("numpy", "PyTorch") if name in sizes["released"]]
+    rows = [
+        [
+            size,
+            library,
+            f"{found[library]['tokens_a_second']:,.0f}",
+            f"{found[library]['ms_to_embed_ten_words']:.2f}",
+        ]
+        for size, found in sizes.items()
+        for library in libraries
+    ]
+    lines = [
+        measuring.table(
+            ["size", "library", "training tokens a second", "ms to embed ten words"], rows
+        ),
+        "",
+    ]
+    for size, found in sizes.items():
+        if "where" in found:
+            shares = ", ".join(f"{part} {share:.0%}" for part, share in found["where"].items())
+            lines.append(f"Where a training step's time goes, {size}: {shares}.")
+    exponents = ", ".join(f"{name} {of['exponent']:.2f}" for name, of in grows.items())
+    lines.append(f"A training step's time grows with a size to the power: {exponents}.")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    main()
+    print(main(arguments.seconds))
