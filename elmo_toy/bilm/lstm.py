@@ -16,11 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from elmo_toy.bilm.kernels import gate_product, kernel_gradients
 from elmo_toy.bilm.token_encoder import FloatArray, Shapes
 from elmo_toy.text import IntArray
-
-FORGET_BIAS = 1.0
-"""Added to the forget gate; it is not part of the stored bias."""
 
 
 @dataclass(frozen=True)
@@ -212,13 +210,6 @@ def layer_forward(
     """
     _, steps, batch, input_dim = inputs.shape
     dim, dtype = options.dim, inputs.dtype
-    # sigmoid(x) = tanh(x / 2) / 2 + 1 / 2, so that one call of tanh serves all four gates.
-    half = np.array([1.0, 0.5, 0.5, 0.5], dtype=dtype)[:, None, None, None]
-    kernel = half * gates_first(weights.kernel, dim)
-    bias = gates_first(weights.bias[:, None], dim)
-    bias[2] += FORGET_BIAS
-    bias *= half
-
     # BLAS multiplies a single row by another routine, which rounds differently. A sentence that
     # reads alone therefore has a row of zeros beside it. In a batch it equals itself then to
     # rounding: to the bit on processors whose BLAS rounds a row alike in a matrix of any height.
@@ -232,13 +223,11 @@ def layer_forward(
     )
     trace.inputs[:, :, :batch] = inputs
     trace.states[:, 0, :batch], trace.cells[:, 0, :batch] = states, cells
+    product = gate_product(weights.kernel, weights.bias, trace.read, input_dim)
     for t, reading in enumerate(active):
         n = max(reading, 2)
-        # One product with [x; h] a step: projecting all inputs before the loop was slower, because
-        # the gates then go through memory twice.
         gates = trace.gates[:, :, t, :n]
-        np.matmul(trace.read[:, t, :n], kernel, out=gates)
-        gates += bias
+        product(t, n, gates)
         np.tanh(gates, out=gates)
         gates[1:] *= 0.5
         gates[1:] += 0.5
@@ -279,24 +268,21 @@ def layer_gradients(
     Book: chapter 2, "One LSTM step by hand".
     """
     _, steps, batch, _ = upstream.shape
-    dim, input_dim, dtype = options.dim, trace.input_dim, upstream.dtype
-    kernel_back = np.ascontiguousarray(gates_first(weights.kernel, dim).swapaxes(2, 3))
+    dim, dtype = options.dim, upstream.dtype
+    kernel = kernel_gradients(weights.kernel, trace.read, trace.input_dim)
     projection_back = np.ascontiguousarray(weights.projection.swapaxes(1, 2))
     cells_were_clipped = bool((np.abs(trace.cells) >= options.cell_clip).any())
     states_were_clipped = bool((np.abs(trace.states) >= options.proj_clip).any())
 
-    dkernel = np.zeros((4, 2, trace.read.shape[3], dim), dtype=dtype)
-    dbias = np.zeros((4, 2, 1, dim), dtype=dtype)
     dprojection = np.zeros_like(weights.projection)
-    dinputs = np.zeros((2, steps, batch, input_dim), dtype=dtype)
-    dread = np.zeros((2, batch, trace.read.shape[3]), dtype=dtype)  # of the step after
+    dstates = np.zeros_like(upstream[:, 0])  # of the step after
     dcell = np.zeros((2, batch, dim), dtype=dtype)  # of the step after, through the forget gate
     for t in reversed(range(steps)):
         n = active[t]
         gates, tanh_c = trace.gates[:, :, t, :n], trace.squashed[:, t, :n]
         candidate, i, f, o = gates
 
-        dh = upstream[:, t, :n] + dread[:, :n, input_dim:]
+        dh = upstream[:, t, :n] + dstates[:, :n]
         if states_were_clipped:
             dh *= np.abs(trace.states[:, t + 1, :n]) < options.proj_clip
         dprojection += (o * tanh_c).swapaxes(1, 2) @ dh
@@ -320,32 +306,9 @@ def layer_gradients(
         dm *= tanh_c
         dgates[3] *= dm
 
-        dkernel += trace.read[:, t, :n].swapaxes(1, 2) @ dgates
-        dbias += dgates.sum(axis=2, keepdims=True)
-        np.sum(dgates @ kernel_back, axis=0, out=dread[:, :n])
-        dinputs[:, t, :n] = dread[:, :n, :input_dim]
-    return dinputs, LayerWeights(gates_last(dkernel), gates_last(dbias)[:, 0], dprojection)
-
-
-# The released files order the gates' columns i, j (the candidate), f, o. Inside the loop each gate
-# is an array of its own: j, then the three sigmoids i, f, o. The swap is its own inverse.
-_SWAPPED = [1, 0, 2, 3]
-
-
-def gates_first(columns: FloatArray, dim: int) -> FloatArray:
-    """(2, rows, 4 * dim) in file order -> (4, 2, rows, dim) in the loop's order.
-
-    >>> gates_first(np.array([[[1.0, 2.0, 3.0, 4.0]]]), 1).ravel().tolist()
-    [2.0, 1.0, 3.0, 4.0]
-    """
-    gates = columns.reshape(*columns.shape[:2], 4, dim)
-    return gates.transpose(2, 0, 1, 3)[_SWAPPED]
-
-
-def gates_last(gates: FloatArray) -> FloatArray:
-    """Undo `gates_first`: (4, 2, rows, dim) -> (2, rows, 4 * dim)."""
-    _, directions, rows, dim = gates.shape
-    return gates[_SWAPPED].transpose(1, 2, 0, 3).reshape(directions, rows, 4 * dim)
+        dstates[:, :n] = kernel.step(t, dgates)
+    dinputs, dkernel, dbias = kernel.total()
+    return dinputs, LayerWeights(dkernel, dbias, dprojection)
 
 
 class StackTrace(NamedTuple):

@@ -11,7 +11,8 @@ import h5py
 import numpy as np
 
 from elmo_toy.bilm.checkpoint import write_checkpoint
-from elmo_toy.bilm.lstm import FORGET_BIAS, LSTMOptions
+from elmo_toy.bilm.kernels import FORGET_BIAS
+from elmo_toy.bilm.lstm import LSTMOptions
 from elmo_toy.bilm.model import BiLM, Options, parameter_shapes
 from elmo_toy.bilm.token_encoder import CharacterOptions, FloatArray
 

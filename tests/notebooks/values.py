@@ -15,7 +15,7 @@ import numpy as np
 
 from elmo_toy import descent, gradient_check, our_sentences, text, worked_example
 from elmo_toy import elmo_scalar_mix_demo as script
-from elmo_toy.bilm import load_pretrained, lstm, records, released
+from elmo_toy.bilm import kernels, load_pretrained, lstm, records, released
 from elmo_toy.bilm.model import BiLM
 from elmo_toy.geometry import gamma_range
 from elmo_toy.similarity import (
@@ -241,7 +241,7 @@ def _lstm_step() -> dict[str, Any]:
         "cell": float(trace.cells[0, 1, 0, 0]),
         "state": float(trace.states[0, 1, 0, 0]),
         "clip": sizes.cell_clip,
-        "forget_bias": lstm.FORGET_BIAS,
+        "forget_bias": kernels.FORGET_BIAS,
     }
 
 

@@ -137,14 +137,6 @@ def test_backward_reads_each_row_from_its_true_end(lengths: list[int]) -> None:
         assert not read[length:, column].any()
 
 
-def test_gates_are_i_j_f_o_in_the_file() -> None:
-    columns = np.arange(2 * 3 * 8, dtype=float).reshape(2, 3, 8)
-    gates = lstm.gates_first(columns, 2)
-    for gate, place in zip(gates, (1, 0, 2, 3), strict=True):  # candidate, i, f, o
-        assert np.array_equal(gate, columns[:, :, 2 * place : 2 * place + 2])
-    assert np.array_equal(lstm.gates_last(gates), columns)
-
-
 def test_released_shapes() -> None:
     shapes = lstm.parameter_shapes(LSTMOptions(dim=4096, projection_dim=512))
     assert shapes["Cell1/W_0"] == (2, 1024, 16384)
