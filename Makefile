@@ -8,12 +8,13 @@ BIN := .venv/bin
 # numpy's sums depend on the number of threads in their last digit
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help book test serve clean environment-book environment-test
+.PHONY: help book test serve bench clean environment-book environment-test
 
 help:
 	@echo 'make book    build the book into _build/html'
 	@echo 'make serve   build it and serve it on this machine (PORT=$(PORT))'
 	@echo 'make test    check style, types, package, notebooks and the built book'
+	@echo 'make bench   measure speed, beside other libraries and what the machine allows'
 	@echo 'make clean   remove what was built; "make clean ALL=1" also .venv and the caches'
 
 book: environment-book
@@ -26,6 +27,9 @@ serve: book
 
 test: environment-test
 	@sh tools/check.sh
+
+bench: environment-test book
+	@$(BIN)/python benchmarks/everything.py
 
 clean:
 	rm -rf _build book/_generated .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
