@@ -355,10 +355,10 @@ def main(enough: float = 5.0) -> str:
         if "where" in found:
             shares = ", ".join(f"{part} {share:.0%}" for part, share in found["where"].items())
             lines.append(f"Where a training step's time goes, {size}: {shares}.")
+    whole, products = softmax["softmax"], softmax["products"]
     lines.append(
-        f"The vocabulary softmax with its gradients takes {softmax['softmax']:.1f} ms, its matrix "
-        f"products alone {softmax['products']:.1f} ms: {softmax['softmax'] / softmax['products']:.2f} "
-        "times their time."
+        f"The vocabulary softmax with its gradients takes {whole:.1f} ms, its matrix products alone "
+        f"{products:.1f} ms: {whole / products:.2f} times their time."
     )
     exponents = ", ".join(f"{name} {of['exponent']:.2f}" for name, of in grows.items())
     lines.append(f"A training step's time grows with a size to the power: {exponents}.")
