@@ -357,7 +357,7 @@ def main(enough: float = 5.0) -> str:
             lines.append(f"Where a training step's time goes, {size}: {shares}.")
     whole, products = softmax["softmax"], softmax["products"]
     lines.append(
-        f"The vocabulary softmax with its gradients takes {whole:.1f} ms, its matrix products alone "
+        f"The vocabulary softmax with its gradients takes {whole:.1f} ms, its products alone "
         f"{products:.1f} ms: {whole / products:.2f} times their time."
     )
     exponents = ", ".join(f"{name} {of['exponent']:.2f}" for name, of in grows.items())
