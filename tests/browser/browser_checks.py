@@ -58,6 +58,14 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });
 """
 
+WATCH_POLICY = """
+window.policyViolations = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  window.policyViolations.push(
+    `${event.effectiveDirective} stopped ${event.blockedURI} ${event.sample}`.trim());
+});
+"""
+
 SETTLE = """async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   do {  // a font is asked for when the text that needs it is laid out
@@ -119,6 +127,7 @@ class Visit:
     failed: list[str] = field(default_factory=list)
     measured: dict[str, Any] = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)
     focus: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -145,7 +154,7 @@ def new_context(browser: Browser, mode: Mode) -> BrowserContext:
         reduced_motion="reduce",
     )
     context.set_default_timeout(60_000)
-    context.add_init_script(WATCH_LAYOUT)
+    context.add_init_script(WATCH_LAYOUT + WATCH_POLICY)
     return context
 
 
@@ -218,6 +227,8 @@ def look_at(
         page.keyboard.press("Tab")
         page.evaluate(SETTLE)
         result.focus = page.evaluate(FIRST_STOP) | page.evaluate(FOCUS)
+    # with scripts off the browser runs nothing, not even what listens
+    result.stopped = page.evaluate("window.policyViolations || []")
     page.close()
     return result
 
@@ -241,6 +252,11 @@ FIRST_STOP = """() => {
 def console_errors(visit: Visit) -> list[str]:
     """No script fails and nothing is reported as an error."""
     return [f"{visit.where}: {error}" for error in visit.errors]
+
+
+def policy_violations(visit: Visit) -> list[str]:
+    """The page's own policy (Content-Security-Policy) stops nothing that the page needs."""
+    return [f"{visit.where}: {what}" for what in visit.stopped]
 
 
 def foreign_requests(visit: Visit) -> list[str]:
@@ -360,6 +376,7 @@ def keyboard_problems(visit: Visit) -> list[str]:
 Check = Callable[[Visit], list[str]]
 CHECKS: tuple[Check, ...] = (
     console_errors,
+    policy_violations,
     foreign_requests,
     failed_requests,
     unset_equations,

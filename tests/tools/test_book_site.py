@@ -2,7 +2,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from book_site import pages
+from book_site import pages, policy
 from book_site.icons import keep_used_classes
 from book_site.katex import CLOSING, OPENING, FormulaError, Renderer
 from book_site.scripts import stripped
@@ -108,3 +108,26 @@ def test_a_page_with_tables_waits_for_its_last_section() -> None:
     assert pages.first_paint(body) == link
     assert pages.first_paint(body.replace("table", "p")) == ""
     assert pages.first_paint("<table></table>") == ""
+
+
+def test_the_policy_knows_each_inline_script_by_its_text() -> None:
+    plain = policy.policy()
+    assert "script-src 'self';" in plain
+    # the example of the standard, https://www.w3.org/TR/CSP2/#script-src-hash-usage
+    hashed = policy.policy(["alert('Hello, world.');"])
+    assert "script-src 'self' 'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng=';" in hashed
+
+
+def test_the_policy_allows_webassembly_where_it_is_asked_for_and_nothing_else() -> None:
+    assert "script-src 'self' 'wasm-unsafe-eval';" in policy.policy(extra=["wasm-unsafe-eval"])
+    with pytest.raises(ValueError, match="'unsafe-eval' is not allowed, only wasm-unsafe-eval"):
+        policy.policy(extra=["unsafe-eval"])
+
+
+def test_a_page_made_elsewhere_gets_a_policy_for_its_own_scripts() -> None:
+    scripts = "<script>a()</script><script src=b.js></script><script type='x/data'>{}</script>"
+    page = f'<!DOCTYPE html><html><head><META charset="utf-8">{scripts}</head></html>'
+    tag = policy.meta_tag(["a()"])
+    assert policy.protect(page) == page.replace('"utf-8">', f'"utf-8">{tag}')
+    with pytest.raises(ValueError, match="no <meta charset>"):
+        policy.protect("<html></html>")

@@ -6,6 +6,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * sets mathematics with KaTeX while the book is built, and turns a formula that KaTeX refuses into
   a warning (`katex`);
 * replaces the theme's icon script (542 kB gzipped) by a font of the icons in use (`icons`);
+* lets a page load and run what it needs and nothing else (`policy`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
 * leaves out the comments and the indentation of this book's own scripts (`scripts`);
 * overrides the few templates whose markup fails an accessibility check (`templates/`).
@@ -22,7 +23,7 @@ import npm_packages
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from . import icons, katex, pages, scripts
+from . import icons, katex, pages, policy, scripts
 from .data_uri import data_uri
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +41,7 @@ def use_repository_files(app: Sphinx, config: Config) -> None:
     app.connect("build-finished", lambda *_: shutil.rmtree(generated), priority=950)
     copy_katex_style(generated / "katex")
     shutil.copy(ROOT / "elmo_toy" / "design_tokens.css", generated)
+    (generated / pages.TOGGLE_SETTINGS).write_text(pages.toggle_settings(config), "utf-8")
     if cache := os.environ.get("ELMO_EXECUTION_CACHE"):
         config.nb_execution_cache_path = cache
     config.html_static_path += [str(ROOT / "book" / "_static"), str(generated)]
@@ -75,6 +77,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", use_repository_files, priority=100)
     katex.setup(app)
     pages.setup(app)
+    policy.setup(app)
     icons.setup(app)
     app.connect("build-finished", scripts.strip_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}
