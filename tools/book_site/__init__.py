@@ -9,6 +9,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * lets a page load and run what it needs and nothing else (`policy`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
 * leaves out the comments and the indentation of this book's own scripts (`scripts`);
+* describes the pages to those who link to them (`web`, `card`);
 * overrides the few templates whose markup fails an accessibility check (`templates/`).
 """
 
@@ -23,7 +24,7 @@ import npm_packages
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from . import icons, katex, pages, policy, scripts
+from . import icons, katex, pages, policy, scripts, web
 from .data_uri import data_uri
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +79,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     katex.setup(app)
     pages.setup(app)
     policy.setup(app)
+    web.setup(app)
     icons.setup(app)
     app.connect("build-finished", scripts.strip_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}
