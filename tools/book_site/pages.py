@@ -34,13 +34,7 @@ SCRIPTS_BY_MARK = {
 # Inline scripts that no page needs: for a version switcher that this book has not; the state of the
 # explorers' views for a kernel, which stay out of the page; what TOGGLE_SETTINGS holds.
 UNUSED_INLINE = ("DOCUMENTATION_OPTIONS.pagename", "vnd.jupyter.widget-state", "toggle")
-STYLES_BY_MARK = {
-    "_static/copybutton.css": 'class="highlight',
-    "_static/togglebutton.css": "dropdown admonition",
-    "_static/sphinx-design.min.css": "sd-",
-    "_static/katex/katex.min.css": 'class="katex',
-    "_static/explorers.css": 'class="elmo-explorer"',
-}
+STYLES_BY_MARK = {"_static/katex/katex.min.css": 'class="katex'}
 
 
 def toggle_settings(config: Config) -> str:
