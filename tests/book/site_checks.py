@@ -24,6 +24,9 @@ from bs4 import BeautifulSoup, Tag
 WEIGHT_BUDGET = 300_000
 """Bytes that a page and everything it loads may weigh, gzipped."""
 
+REQUEST_BUDGET = 20
+"""Files that a page may ask for besides itself: style sheets, scripts, images, its icon."""
+
 HTML_LIMIT = 450_000
 """Bytes that one HTML file may have, uncompressed.
 
@@ -392,6 +395,49 @@ def missing_sizes(site: Site) -> list[str]:
         for tag in images(page)
         for side in ("width", "height")
         if not has_size(tag, side)
+    ]
+
+
+# --- tables and names of links ------------------------------------------------------------------
+
+SAYS_NOTHING = {
+    "",
+    "click here",
+    "here",
+    "link",
+    "more",
+    "read more",
+    "this",
+    "this link",
+    "this page",
+}
+
+
+def tables_without_headers(site: Site) -> list[str]:
+    """Every table of data names its columns or rows, and each header says of which it is."""
+    problems = []
+    for page in site.pages:
+        # the general index stands in columns, which is no data
+        for table in page.body.select("table:not(.indextable)"):
+            headers = table.find_all("th")
+            if not headers:
+                problems.append(f"{page.name}: {describe(table)} has no header")
+            problems += [
+                f"{page.name}: the header {' '.join(tag.get_text().split())!r} has no scope"
+                for tag in headers
+                if tag.get("scope") not in {"col", "row", "colgroup", "rowgroup"}
+            ]
+    return problems
+
+
+def vague_links(site: Site) -> list[str]:
+    """Each link says where it leads, when it is read out alone too."""
+    return [
+        f"{page.name}: {describe(link)} is called {text!r}"
+        for page in site.pages
+        for link in page.body.find_all("a", href=True)
+        for text in [" ".join((str(link.get("aria-label") or "") or link.get_text()).split())]
+        if text.lower() in SAYS_NOTHING and not link.find("img")
     ]
 
 

@@ -197,6 +197,18 @@ SMALL_FAULTS: list[tuple[Callable[[Site], list[str]], dict[str, str], str]] = [
         for classes in ("output traceback", "output stderr", "system-message")
     ),
     (
+        site_checks.tables_without_headers,
+        {"page.html": "<table><tr><td>1</td></tr></table>"},
+        "has no header",
+    ),
+    (
+        site_checks.tables_without_headers,
+        {"page.html": "<table><tr><th>loss</th></tr><tr><td>1</td></tr></table>"},
+        "the header 'loss' has no scope",
+    ),
+    (site_checks.vague_links, {"page.html": '<a href="a.html"> here </a>'}, "is called 'here'"),
+    (site_checks.vague_links, {"page.html": '<a href="a.html"></a>'}, "is called ''"),
+    (
         site_checks.missing_alt_texts,
         {"page.html": '<svg aria-label="A line that falls to the right"></svg>'},
         'is neither role="img" nor hidden',
@@ -279,7 +291,8 @@ def test_a_fault_in_a_file_written_by_hand_is_reported(
 
 def test_every_check_has_a_canary() -> None:
     """Each check rejects a page above, or below where a long page need not be written."""
-    assert {fault[0] for fault in FAULTS} | {site_checks.long_html} == set(CHECKS)
+    met = {fault[0] for fault in (*FAULTS, *SMALL_FAULTS)} | {site_checks.long_html}
+    assert met == set(CHECKS)
 
 
 def test_a_long_page_is_reported(tmp_path: Path) -> None:

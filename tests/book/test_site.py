@@ -19,6 +19,8 @@ CHECKS: tuple[Callable[[Site], list[str]], ...] = (
     site_checks.unprotected_pages,
     site_checks.missing_alt_texts,
     site_checks.missing_sizes,
+    site_checks.tables_without_headers,
+    site_checks.vague_links,
     site_checks.broken_links,
     site_checks.duplicated_ids,
     site_checks.kernel_controls,

@@ -17,6 +17,7 @@ from browser_checks import (
     browser_program,
     look_at,
     new_context,
+    reflow_problems,
     search_problems,
     theme_switch_problems,
 )
@@ -193,6 +194,28 @@ FAULTS: list[tuple[Check, Mode, str, str, str]] = [
         browser_checks.keyboard_problems, LIGHT, "a { color",
         "button:focus { outline: none } a { color", "not to be seen on <button",
     ),
+    (
+        browser_checks.keyboard_problems, LIGHT, BODY_END,
+        '<div style="position: fixed; inset: 40px 0 0 0; background: #ccc; z-index: 9"></div>',
+        "something hides <button",
+    ),
+    (
+        browser_checks.keyboard_problems, PHONE, BODY_END,
+        '<div style="position: fixed; left: 100%"><button type="button">Beside</button></div>',
+        'something hides <button type="button">Beside',
+    ),
+    (
+        browser_checks.accessibility_violations, LIGHT, BODY_END,
+        '<button type="button" style="all: unset; width: 9px" aria-label="A">a</button>'
+        '<button type="button" style="all: unset; width: 9px" aria-label="B">b</button>',
+        "target-size",
+    ),
+    (
+        browser_checks.motion, LIGHT, "svg { ",
+        "@keyframes turn { to { rotate: 1turn } } svg { animation: turn 9s infinite; ",
+        "moves without end",
+    ),
+    (browser_checks.motion, LIGHT, "svg { ", "html { scroll-behavior: smooth } svg { ", "smoothly"),
 ]  # fmt: skip
 
 
@@ -214,6 +237,30 @@ def test_a_fault_is_caught(
 def test_every_check_has_a_canary() -> None:
     """No check stands without a page that it rejects."""
     assert {fault[0] for fault in FAULTS} == set(CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("style", "expected"),
+    [
+        ("height: 2em; overflow: hidden", "at 200 % with wider spacing: cuts off <div"),
+        ("width: 700px", "at 200 %: is 7"),
+    ],
+)
+def test_a_page_that_cannot_be_enlarged_is_caught(
+    style: str, expected: str, browser: Browser, serve_parent: tuple[Path, str]
+) -> None:
+    """What is cut off, or sticks out of the window, is named; the good page has neither."""
+    parent, address = serve_parent
+    text = f'<div style="{style}"><p style="margin: 0; line-height: 1">{"word " * 14}</p></div>'
+    context = new_context(browser, LIGHT)
+    page = context.new_page()
+    for faulty in (False, True):
+        html = GOOD.replace(BODY_END, text + BODY_END) if faulty else GOOD
+        (parent / "reflow.html").write_text(html, encoding="utf-8")
+        page.goto(f"{address}reflow.html")
+        problems = reflow_problems(page, "reflow.html")
+        assert any(expected in problem for problem in problems) == faulty, problems
+    context.close()
 
 
 def test_a_dead_search_and_a_dead_switch_are_caught(

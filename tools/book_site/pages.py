@@ -51,7 +51,7 @@ def choose_assets(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
     """Keep the scripts and style sheets that this page uses; no script holds up the page."""
-    body = context.get("body", "")
+    body = context["body"] = with_scopes(context.get("body", ""))
 
     def wanted(asset: object, by_mark: dict[str, str]) -> bool:
         name = str(getattr(asset, "filename", None) or "")
@@ -70,6 +70,17 @@ def choose_assets(
             scripts.append(script)
     context["script_files"] = scripts
     context["metatags"] = context.get("metatags", "") + first_paint(body)
+
+
+def with_scopes(body: str) -> str:
+    """Say of each header of a table whether it is a column's or a row's.
+
+    >>> with_scopes('<th class="head"><p>loss</p></th>')
+    '<th scope="col" class="head"><p>loss</p></th>'
+    """
+    return body.replace('<th class="head', '<th scope="col" class="head').replace(
+        '<th class="stub', '<th scope="row" class="stub'
+    )
 
 
 def first_paint(body: str) -> str:

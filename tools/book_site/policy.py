@@ -31,10 +31,13 @@ DIRECTIVES = {
     "form-action": "'self'",
 }
 EXTRA_SCRIPT_SOURCES = {"wasm-unsafe-eval"}
-# Runs before the first paint, or a dark page flashes white: the one inline script.
+# The one inline script. It runs before the first paint, or a dark page flashes white; and it says
+# light or dark as the theme's script will, or the whole page is styled a second time.
 THEME_SCRIPT = """
-    document.documentElement.dataset.mode = localStorage.getItem("mode") || "{mode}";
-    document.documentElement.dataset.theme = localStorage.getItem("theme") || "{mode}";
+    const page = document.documentElement.dataset;
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    page.mode = localStorage.getItem("mode") || "{mode}";
+    page.theme = page.mode === "auto" ? dark : page.mode;
   """
 INLINE_SCRIPT = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 
