@@ -46,8 +46,9 @@ def data_of(page: Page) -> dict[str, Any]:
 def undescribed_pages(site: Site, base: str) -> list[str]:
     """Each page has a description of its own and, unless it only lists others, its addresses."""
     problems = []
-    descriptions = Counter(content(page, "description") for page in site.pages)
-    for page in (page for page in site.pages if not page.leads_on):
+    own = [page for page in site.pages if not page.leads_on]
+    descriptions = Counter(content(page, "description") for page in own)
+    for page in own:
         description = content(page, "description") or ""
         found = []
         if not 50 <= len(description) <= 160:
@@ -171,6 +172,15 @@ def test_the_page_for_addresses_that_lead_nowhere_works_at_any_depth(site: Site)
         assert name in site.by_name, link
         # from whatever address it is shown at, the link leads to the same page
         assert urljoin(f"{BASE}no/such/page.html", link) == BASE + link.removeprefix(BASE)
+
+
+def test_the_root_describes_itself_as_the_page_that_it_leads_to(site: Site) -> None:
+    root, first = site.by_name["index.html"], site.by_name["book/index.html"]
+    assert root.leads_on
+    for name in ("description", "og:url", "og:title", "og:image", "og:image:alt", "twitter:card"):
+        assert content(root, name) == content(first, name) is not None, name
+    (link,) = root.soup.select("link[rel=canonical]")
+    assert link["href"] == f"{BASE}book/index.html"
 
 
 def test_the_favicon_is_on_every_page(site: Site) -> None:

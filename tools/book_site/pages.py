@@ -95,11 +95,16 @@ def first_paint(body: str) -> str:
     return f'<link rel="expect" href="#{sections[-1]}" blocking="render">\n'
 
 
+DESCRIBING = re.compile(
+    r'<meta [^>]*(?:property="og:|name="(?:description|twitter:card)")[^>]*>'
+    r'|<link rel="canonical"[^>]*>'
+)
 FRONT_PAGE = """<!DOCTYPE html>
 <html lang="{language}">
 <meta charset="utf-8">
 {policy}
 <title>{title}</title>
+{described}
 <link rel="icon" type="image/svg+xml" href="_static/favicon.svg">
 <meta http-equiv="refresh" content="0; url={target}">
 <main><p><a href="{target}">{title}</a></p></main>
@@ -108,10 +113,16 @@ FRONT_PAGE = """<!DOCTYPE html>
 
 
 def write_front_page(app: Sphinx, exception: Exception | None) -> None:
-    """Lead from the site's root to the first page, in a page that is valid by itself."""
+    """Lead from the site's root to the first page, in a page that is valid by itself.
+
+    The root is the address that people pass on, so it describes itself as the first page does.
+    """
     if exception is None and app.builder.format == "html" and app.config.root_doc != "index":
+        first = Path(app.outdir) / app.builder.get_target_uri(app.config.root_doc)
+        tags = DESCRIBING.findall(first.read_text("utf-8")) if first.is_file() else []
         text = FRONT_PAGE.format(
             policy=meta_tag(),
+            described="\n".join(tags),
             language=app.config.language,
             title=html.escape(app.config.html_title),
             target=app.builder.get_target_uri(app.config.root_doc),

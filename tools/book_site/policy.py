@@ -86,6 +86,8 @@ def add_policy(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
     """Put the policy of a page before everything that it loads."""
+    if app.builder.name == "epub":  # no reading system knows a policy
+        return
     theme_script = THEME_SCRIPT.format(mode=context.get("default_mode", "auto"))
     meta: Mapping[str, Any] = context.get("meta") or {}
     try:

@@ -33,6 +33,8 @@ def remember_sheets(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
     """Note which style sheets there are, before some of them are left out of this page."""
+    if app.builder.name == "epub":  # which has sheets of its own
+        return
     names = [str(sheet.filename) for sheet in context["css_files"] if sheet.filename]
     if not sheets:
         sheets.extend([*THEME, *(name for name in names if name != KATEX)])

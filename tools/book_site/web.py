@@ -183,6 +183,8 @@ def add_tags(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
     """Describe a page to those who link to it."""
+    if app.builder.name == "epub":  # a file on a reader's device has no address
+        return
     config, metatags = app.config, context.get("metatags", "")
     title = html.unescape(re.sub(r"<[^>]+>", "", context.get("title") or config.html_title))
     description = given_description(metatags)
