@@ -26,3 +26,9 @@ if (location.protocol === "file:") {
   document.fonts.ready.then(markAll);
   document.fonts.addEventListener("loadingdone", markAll);
 })();
+
+/* What the theme does in scripts and handlers within the page, which the page's policy stops. */
+document.querySelectorAll(".elmo-print").forEach((button) => {
+  button.addEventListener("click", () => window.print());
+});
+document.querySelector(".bd-search-container input")?.select();

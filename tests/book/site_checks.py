@@ -8,7 +8,9 @@ only: what needs a browser is in ``tests/browser``.
 from __future__ import annotations
 
 import ast
+import base64
 import gzip
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -21,6 +23,9 @@ from bs4 import BeautifulSoup, Tag
 
 WEIGHT_BUDGET = 300_000
 """Bytes that a page and everything it loads may weigh, gzipped."""
+
+REQUEST_BUDGET = 20
+"""Files that a page may ask for besides itself: style sheets, scripts, images, its icon."""
 
 HTML_LIMIT = 450_000
 """Bytes that one HTML file may have, uncompressed.
@@ -266,6 +271,65 @@ def foreign_requests(site: Site) -> list[str]:
     return problems
 
 
+# --- what a page may run ------------------------------------------------------------------------
+
+RUNS_WEBASSEMBLY: frozenset[str] = frozenset()
+"""The pages that may compile WebAssembly, when the reader asks for it."""
+
+POLICY_SOURCES = {
+    "script-src": re.compile(r"'self'|'sha256-[\w+/]{43}='"),
+    "style-src": re.compile(r"'self'|'unsafe-inline'"),
+}
+OTHER_SOURCES = re.compile(r"'self'|'none'|data:")
+MUST_BE = {"default-src": "'none'", "object-src": "'none'", "base-uri": "'none'"}
+
+
+def policy_of(page: Page) -> dict[str, list[str]]:
+    """Return the page's Content-Security-Policy, each directive with its sources."""
+    tag = page.soup.find("meta", attrs={"http-equiv": "Content-Security-Policy"})
+    directives = str(tag["content"]).split(";") if isinstance(tag, Tag) else []
+    return {words[0]: words[1:] for words in map(str.split, directives) if words}
+
+
+def is_code(script: Tag) -> bool:
+    """Say whether a script runs; another type is data for one that does."""
+    return re.search(r"javascript|module|^$", str(script.get("type", ""))) is not None
+
+
+def unprotected_pages(site: Site) -> list[str]:
+    """Each page has a policy before whatever it is about, and keeps within it without a browser.
+
+    The policy lets nothing come from another host, no text run as code, and WebAssembly on the
+    pages listed here; no tag has an inline handler, and each inline script's hash is in the policy.
+    """
+    problems = []
+    for page in site.pages:
+        policy = policy_of(page)
+        found = [f"its policy has {one} {policy.get(one)}" for one, value in MUST_BE.items()
+                 if policy.get(one) != [value]]  # fmt: skip
+        for directive, sources in policy.items():
+            allowed = POLICY_SOURCES.get(directive, OTHER_SOURCES)
+            found += [
+                f"its policy lets {directive} be {source}"
+                for source in sources
+                if not allowed.fullmatch(source)
+                and not (source == "'wasm-unsafe-eval'" and page.name in RUNS_WEBASSEMBLY)
+            ]
+        for tag in page.soup.find_all(True):
+            if tag.name in {"script", "style", "link"}:
+                before = tag.find_previous("meta", attrs={"http-equiv": "Content-Security-Policy"})
+                found += [] if before else [f"{describe(tag)} stands before its policy"]
+            found += [
+                f"{describe(tag)} has the handler {one}" for one in tag.attrs if one[:2] == "on"
+            ]
+            if tag.name == "script" and not tag.get("src") and is_code(tag):
+                digest = base64.b64encode(hashlib.sha256(tag.get_text().encode()).digest()).decode()
+                if f"'sha256-{digest}'" not in policy.get("script-src", []):
+                    found.append(f"the script {tag.get_text().strip()[:40]!r} is not in its policy")
+        problems += [f"{page.name}: {problem}" for problem in found]
+    return problems
+
+
 # --- images -------------------------------------------------------------------------------------
 
 
@@ -331,6 +395,49 @@ def missing_sizes(site: Site) -> list[str]:
         for tag in images(page)
         for side in ("width", "height")
         if not has_size(tag, side)
+    ]
+
+
+# --- tables and names of links ------------------------------------------------------------------
+
+SAYS_NOTHING = {
+    "",
+    "click here",
+    "here",
+    "link",
+    "more",
+    "read more",
+    "this",
+    "this link",
+    "this page",
+}
+
+
+def tables_without_headers(site: Site) -> list[str]:
+    """Every table of data names its columns or rows, and each header says of which it is."""
+    problems = []
+    for page in site.pages:
+        # the general index stands in columns, which is no data
+        for table in page.body.select("table:not(.indextable)"):
+            headers = table.find_all("th")
+            if not headers:
+                problems.append(f"{page.name}: {describe(table)} has no header")
+            problems += [
+                f"{page.name}: the header {' '.join(tag.get_text().split())!r} has no scope"
+                for tag in headers
+                if tag.get("scope") not in {"col", "row", "colgroup", "rowgroup"}
+            ]
+    return problems
+
+
+def vague_links(site: Site) -> list[str]:
+    """Each link says where it leads, when it is read out alone too."""
+    return [
+        f"{page.name}: {describe(link)} is called {text!r}"
+        for page in site.pages
+        for link in page.body.find_all("a", href=True)
+        for text in [" ".join((str(link.get("aria-label") or "") or link.get_text()).split())]
+        if text.lower() in SAYS_NOTHING and not link.find("img")
     ]
 
 

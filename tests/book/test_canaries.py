@@ -12,6 +12,7 @@ import normalise_notebooks
 import prose_numbers
 import pytest
 import site_checks
+from book_site.policy import meta_tag
 from miniature import NOTATION, REPOSITORY, Miniature, notebook
 from site_checks import Page, Site
 from test_site import CHECKS
@@ -50,6 +51,12 @@ FOREIGN = """# Foreign
 <script>fetch("https://api.example.org/v1")</script>
 <style>@import "https://style.example.org/a.css";</style>
 """
+POLICY = """# Policy
+
+<p onclick="alert(1)">Press.</p>
+<script>document.title = "ran";</script>
+<script type="application/json">{"only": "data"}</script>
+"""
 LINKS = """# Links
 
 <a href="notation.html#nowhere">An anchor that is not there</a>,
@@ -87,6 +94,8 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Site:
         book__alt___md=ALT,
         book__foreign___md=FOREIGN,
         book__links___md=LINKS,
+        book__policy___md=POLICY,
+        book__wasm___md="---\nscript_sources: wasm-unsafe-eval\n---\n\n# WebAssembly\n",
         book__heavy___md=HEAVY,
         book__text___md=TEXT,
         notebooks__08_widget___ipynb=notebook("# Widget", WIDGET),
@@ -112,6 +121,10 @@ FAULTS: list[tuple[Callable[[Site], list[str]], str, str]] = [
     (site_checks.foreign_requests, "book/foreign.html", "https://img.example.org/paper.png"),
     (site_checks.foreign_requests, "book/foreign.html", "https://api.example.org/v1"),
     (site_checks.foreign_requests, "book/foreign.html", "https://style.example.org/a.css"),
+    (site_checks.unprotected_pages, "book/policy.html", "has the handler onclick"),
+    (site_checks.unprotected_pages, "book/policy.html", "'document.title = \"ran\";' is not in"),
+    (site_checks.unprotected_pages, "book/foreign.html", "'fetch(\"https:"),
+    (site_checks.unprotected_pages, "book/wasm.html", "script-src be 'wasm-unsafe-eval'"),
     (site_checks.broken_links, "book/links.html", "#nowhere"),
     (site_checks.broken_links, "book/links.html", "book/missing.html"),
     (site_checks.broken_links, "book/links.html", "out of the site (/notation.html)"),
@@ -184,6 +197,18 @@ SMALL_FAULTS: list[tuple[Callable[[Site], list[str]], dict[str, str], str]] = [
         for classes in ("output traceback", "output stderr", "system-message")
     ),
     (
+        site_checks.tables_without_headers,
+        {"page.html": "<table><tr><td>1</td></tr></table>"},
+        "has no header",
+    ),
+    (
+        site_checks.tables_without_headers,
+        {"page.html": "<table><tr><th>loss</th></tr><tr><td>1</td></tr></table>"},
+        "the header 'loss' has no scope",
+    ),
+    (site_checks.vague_links, {"page.html": '<a href="a.html"> here </a>'}, "is called 'here'"),
+    (site_checks.vague_links, {"page.html": '<a href="a.html"></a>'}, "is called ''"),
+    (
         site_checks.missing_alt_texts,
         {"page.html": '<svg aria-label="A line that falls to the right"></svg>'},
         'is neither role="img" nor hidden',
@@ -226,6 +251,28 @@ SMALL_FAULTS: list[tuple[Callable[[Site], list[str]], dict[str, str], str]] = [
 ]
 
 
+GOOD_POLICY = meta_tag()
+POLICIES = {
+    "": "its policy has default-src None",
+    GOOD_POLICY.replace("default-src 'none'", "default-src *"): "default-src ['*']",
+    GOOD_POLICY.replace("base-uri 'none'; ", ""): "base-uri None",
+    GOOD_POLICY.replace("script-src 'self'", "script-src 'self' 'unsafe-inline'"): "unsafe-inline",
+    GOOD_POLICY.replace("script-src 'self'", "script-src 'unsafe-eval'"): "'unsafe-eval'",
+    GOOD_POLICY.replace("img-src 'self'", "img-src https://img.example.org"): "img.example.org",
+    f"<script src=a.js></script>{GOOD_POLICY}": "stands before its policy",
+}
+
+
+@pytest.mark.parametrize(("head", "thing"), POLICIES.items(), ids=range(len(POLICIES)))
+def test_a_loose_policy_is_reported(head: str, thing: str, tmp_path: Path) -> None:
+    """A page without a policy, with a late one, or with one that allows too much."""
+    (tmp_path / "page.html").write_text(f"<meta charset=utf-8>{head}", encoding="utf-8")
+    problems = site_checks.unprotected_pages(Site(tmp_path))
+    assert any(thing in problem for problem in problems), problems
+    (tmp_path / "page.html").write_text(f"<meta charset=utf-8>{GOOD_POLICY}", encoding="utf-8")
+    assert site_checks.unprotected_pages(Site(tmp_path)) == []
+
+
 @pytest.mark.parametrize(
     ("check", "files", "thing"),
     SMALL_FAULTS,
@@ -244,7 +291,8 @@ def test_a_fault_in_a_file_written_by_hand_is_reported(
 
 def test_every_check_has_a_canary() -> None:
     """Each check rejects a page above, or below where a long page need not be written."""
-    assert {fault[0] for fault in FAULTS} | {site_checks.long_html} == set(CHECKS)
+    met = {fault[0] for fault in (*FAULTS, *SMALL_FAULTS)} | {site_checks.long_html}
+    assert met == set(CHECKS)
 
 
 def test_a_long_page_is_reported(tmp_path: Path) -> None:

@@ -16,8 +16,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 CHECKS: tuple[Callable[[Site], list[str]], ...] = (
     site_checks.foreign_requests,
+    site_checks.unprotected_pages,
     site_checks.missing_alt_texts,
     site_checks.missing_sizes,
+    site_checks.tables_without_headers,
+    site_checks.vague_links,
     site_checks.broken_links,
     site_checks.duplicated_ids,
     site_checks.kernel_controls,

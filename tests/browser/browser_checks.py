@@ -21,6 +21,7 @@ from site_checks import Site
 HERE = Path(__file__).parent
 MEASURE = (HERE / "measure.js").read_text(encoding="utf-8")
 FOCUS = (HERE / "focus.js").read_text(encoding="utf-8")
+REFLOW = (HERE / "reflow.js").read_text(encoding="utf-8")
 
 DECORATIVE = "[style*='--elmo-grid']"
 """The grid of a figure carries no information and may be faint."""
@@ -56,6 +57,14 @@ new PerformanceObserver((list) => {
     }
   }
 }).observe({ type: "layout-shift", buffered: true });
+"""
+
+WATCH_POLICY = """
+window.policyViolations = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  window.policyViolations.push(
+    `${event.effectiveDirective} stopped ${event.blockedURI} ${event.sample}`.trim());
+});
 """
 
 SETTLE = """async () => {
@@ -119,6 +128,7 @@ class Visit:
     failed: list[str] = field(default_factory=list)
     measured: dict[str, Any] = field(default_factory=dict)
     violations: list[dict[str, Any]] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)
     focus: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -136,16 +146,17 @@ class Visit:
         )
 
 
-def new_context(browser: Browser, mode: Mode) -> BrowserContext:
-    """Make a fresh profile that looks at pages in this mode."""
+def new_context(browser: Browser, mode: Mode, **also: Any) -> BrowserContext:
+    """Make a fresh profile that looks at pages in this mode; `also` is for Playwright."""
     context = browser.new_context(
         color_scheme="dark" if mode.scheme == "dark" else "light",
         viewport={"width": mode.width, "height": 800},
         java_script_enabled=mode.scripts,
         reduced_motion="reduce",
+        **also,
     )
     context.set_default_timeout(60_000)
-    context.add_init_script(WATCH_LAYOUT)
+    context.add_init_script(WATCH_LAYOUT + WATCH_POLICY)
     return context
 
 
@@ -211,13 +222,16 @@ def look_at(
         # Without preload axe fetches no style sheet itself, which a page from disk may not do.
         found = page.evaluate(
             "axe.run(document, { resultTypes: ['violations'], preload: false,"
-            " rules: { 'label-content-name-mismatch': { enabled: true } } })"
+            " rules: { 'label-content-name-mismatch': { enabled: true },"
+            " 'target-size': { enabled: true } } })"  # WCAG 2.2: 24 px, or room around it
         )
         result.violations = found["violations"]
     if focus:
         page.keyboard.press("Tab")
         page.evaluate(SETTLE)
         result.focus = page.evaluate(FIRST_STOP) | page.evaluate(FOCUS)
+    # with scripts off the browser runs nothing, not even what listens
+    result.stopped = page.evaluate("window.policyViolations || []")
     page.close()
     return result
 
@@ -241,6 +255,11 @@ FIRST_STOP = """() => {
 def console_errors(visit: Visit) -> list[str]:
     """No script fails and nothing is reported as an error."""
     return [f"{visit.where}: {error}" for error in visit.errors]
+
+
+def policy_violations(visit: Visit) -> list[str]:
+    """The page's own policy (Content-Security-Policy) stops nothing that the page needs."""
+    return [f"{visit.where}: {what}" for what in visit.stopped]
 
 
 def foreign_requests(visit: Visit) -> list[str]:
@@ -354,12 +373,22 @@ def keyboard_problems(visit: Visit) -> list[str]:
     if not focus["count"]:
         problems.append("the keyboard reaches nothing")
     problems += [f"focus is not to be seen on {element}" for element in focus["unseen"]]
+    problems += [f"with the focus, something hides {element}" for element in focus["obscured"]]
     return [f"{visit.where}: {problem}" for problem in problems]
+
+
+def motion(visit: Visit) -> list[str]:
+    """Nothing moves by itself, for the reader of these visits has asked for less motion."""
+    problems = [f"{visit.where}: {name} moves without end" for name in visit.measured["moving"]]
+    if visit.measured["smooth"]:
+        problems.append(f"{visit.where}: a link scrolls the page smoothly")
+    return problems
 
 
 Check = Callable[[Visit], list[str]]
 CHECKS: tuple[Check, ...] = (
     console_errors,
+    policy_violations,
     foreign_requests,
     failed_requests,
     unset_equations,
@@ -370,12 +399,40 @@ CHECKS: tuple[Check, ...] = (
     small_figure_text,
     faint_figures,
     keyboard_problems,
+    motion,
 )
 
 
 def problems_of(visits: list[Visit], check: Check) -> list[str]:
     """All problems that a check finds, each once."""
     return list(dict.fromkeys(problem for seen in visits for problem in check(seen)))
+
+
+# --- what a reader changes ----------------------------------------------------------------------
+
+ENLARGED = {"width": 640, "height": 400}
+"""A window of 1280 by 800 px at 200 %: in CSS pixels half of each."""
+
+SPACING = """
+  * { line-height: 1.5 !important; letter-spacing: 0.12em !important;
+      word-spacing: 0.16em !important }
+  p { margin-bottom: 2em !important }
+"""
+"""The spacing that a reader may ask for without losing anything (WCAG 2.2, 1.4.12)."""
+
+
+def reflow_problems(page: Page, name: str) -> list[str]:
+    """Enlarge an open page to 200 %, then widen its spacing: nothing is cut off or sticks out."""
+    problems = []
+    page.set_viewport_size({"width": ENLARGED["width"], "height": ENLARGED["height"]})
+    for how, style in (("at 200 %", "/* none */"), ("at 200 % with wider spacing", SPACING)):
+        page.add_style_tag(content=style)
+        page.evaluate(SETTLE)
+        found = page.evaluate(REFLOW)
+        problems += [f"{name} {how}: cuts off {element}" for element in found["cutOff"][:5]]
+        if found["scrollWidth"] > found["viewport"]:
+            problems.append(f"{name} {how}: is {found['scrollWidth']} px wide")
+    return problems
 
 
 # --- what a reader does -------------------------------------------------------------------------

@@ -209,6 +209,11 @@
     unset: [...document.querySelectorAll(".math")].filter((m) => !m.querySelector(".katex")).map(name),
     equations,
     badFonts: [...document.fonts].filter((f) => f.status === "error").map((f) => f.family),
+    smooth: getComputedStyle(document.documentElement).scrollBehavior === "smooth",
+    moving: document
+      .getAnimations()
+      .filter((animation) => animation.effect.getComputedTiming().endTime === Infinity)
+      .map((animation) => name(animation.effect.target)),
     layoutShift: window.layoutShift ? window.layoutShift.sum : null,
     shifted: window.layoutShift ? window.layoutShift.sources : [],
     figures,

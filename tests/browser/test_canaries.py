@@ -8,6 +8,7 @@ from pathlib import Path
 
 import browser_checks
 import pytest
+from book_site.policy import meta_tag
 from browser_checks import (
     CHECKS,
     Check,
@@ -16,6 +17,7 @@ from browser_checks import (
     browser_program,
     look_at,
     new_context,
+    reflow_problems,
     search_problems,
     theme_switch_problems,
 )
@@ -82,9 +84,24 @@ def test_a_good_page_passes_every_check(mode: Mode, opened: Open) -> None:
 
 BODY_END = "</article>"
 SQUARE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"
+POLICY = meta_tag()
 FAULTS: list[tuple[Check, Mode, str, str, str]] = [
     (browser_checks.console_errors, LIGHT, BODY_END, "<script>console.error('oh')</script>", "oh"),
     (browser_checks.console_errors, LIGHT, BODY_END, "<script>nothing.at.all</script>", "uncaught"),
+    *(
+        (
+            browser_checks.policy_violations, LIGHT, "<title>",
+            f"{POLICY}<title>{thing}</title></head><body>{fault}<i>", f"{directive} stopped",
+        )
+        for thing, fault, directive in (
+            ("script", "<script>document.title = 'ran'</script>", "script-src-elem"),
+            ("handler", "<img src='data:,' alt='' onerror='alert(1)'>", "script-src-attr"),
+            ("image", "<img src='https://c.org/a.png' alt=''>", "img-src"),
+            ("style", "<link rel='stylesheet' href='https://c.org/a.css'>", "style-src-elem"),
+            ("frame", "<iframe src='/other.html'></iframe>", "frame-src"),
+            ("base", "<base href='/elsewhere/'>", "base-uri"),
+        )
+    ),
     (
         browser_checks.foreign_requests, LIGHT, BODY_END,
         '<img src="https://cdn.example.org/a.png" alt="A picture from afar" width="1" height="1">',
@@ -177,6 +194,28 @@ FAULTS: list[tuple[Check, Mode, str, str, str]] = [
         browser_checks.keyboard_problems, LIGHT, "a { color",
         "button:focus { outline: none } a { color", "not to be seen on <button",
     ),
+    (
+        browser_checks.keyboard_problems, LIGHT, BODY_END,
+        '<div style="position: fixed; inset: 40px 0 0 0; background: #ccc; z-index: 9"></div>',
+        "something hides <button",
+    ),
+    (
+        browser_checks.keyboard_problems, PHONE, BODY_END,
+        '<div style="position: fixed; left: 100%"><button type="button">Beside</button></div>',
+        'something hides <button type="button">Beside',
+    ),
+    (
+        browser_checks.accessibility_violations, LIGHT, BODY_END,
+        '<button type="button" style="all: unset; width: 9px" aria-label="A">a</button>'
+        '<button type="button" style="all: unset; width: 9px" aria-label="B">b</button>',
+        "target-size",
+    ),
+    (
+        browser_checks.motion, LIGHT, "svg { ",
+        "@keyframes turn { to { rotate: 1turn } } svg { animation: turn 9s infinite; ",
+        "moves without end",
+    ),
+    (browser_checks.motion, LIGHT, "svg { ", "html { scroll-behavior: smooth } svg { ", "smoothly"),
 ]  # fmt: skip
 
 
@@ -200,6 +239,30 @@ def test_every_check_has_a_canary() -> None:
     assert {fault[0] for fault in FAULTS} == set(CHECKS)
 
 
+@pytest.mark.parametrize(
+    ("style", "expected"),
+    [
+        ("height: 2em; overflow: hidden", "at 200 % with wider spacing: cuts off <div"),
+        ("width: 700px", "at 200 %: is 7"),
+    ],
+)
+def test_a_page_that_cannot_be_enlarged_is_caught(
+    style: str, expected: str, browser: Browser, serve_parent: tuple[Path, str]
+) -> None:
+    """What is cut off, or sticks out of the window, is named; the good page has neither."""
+    parent, address = serve_parent
+    text = f'<div style="{style}"><p style="margin: 0; line-height: 1">{"word " * 14}</p></div>'
+    context = new_context(browser, LIGHT)
+    page = context.new_page()
+    for faulty in (False, True):
+        html = GOOD.replace(BODY_END, text + BODY_END) if faulty else GOOD
+        (parent / "reflow.html").write_text(html, encoding="utf-8")
+        page.goto(f"{address}reflow.html")
+        problems = reflow_problems(page, "reflow.html")
+        assert any(expected in problem for problem in problems) == faulty, problems
+    context.close()
+
+
 def test_a_dead_search_and_a_dead_switch_are_caught(
     browser: Browser, serve_parent: tuple[Path, str]
 ) -> None:
@@ -221,3 +284,30 @@ def test_a_missing_browser_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser_checks, "find_browser", lambda: None)
     with pytest.raises(RuntimeError, match="apt-get install chromium"):
         browser_program()
+
+
+@pytest.mark.parametrize(
+    ("extra", "expected"),
+    [((), ["EvalError", "CompileError"]), (("wasm-unsafe-eval",), ["EvalError", "compiled"])],
+)
+def test_the_policy_stops_what_is_evaluated(
+    extra: tuple[str, ...], expected: list[str], browser: Browser, serve_parent: tuple[Path, str]
+) -> None:
+    """No text becomes code; WebAssembly does only where a page's own setting says so."""
+    parent, address = serve_parent
+    (parent / "eval.js").write_text(
+        """const outcome = [];
+        try { outcome.push(eval("'evaluated'")); } catch (error) { outcome.push(error.name); }
+        WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])).then(
+          () => outcome.push("compiled"), (error) => outcome.push(error.name)
+        ).then(() => { document.title = outcome.join(" "); });""",
+        encoding="utf-8",
+    )
+    page_text = f"<!doctype html><meta charset=utf-8>{meta_tag(extra=extra)}<title>?</title>"
+    (parent / "eval.html").write_text(f"{page_text}<script src=eval.js></script>", encoding="utf-8")
+    context = new_context(browser, LIGHT)
+    page = context.new_page()
+    page.goto(f"{address}eval.html")
+    page.wait_for_function("document.title !== '?'")
+    assert page.title().split() == expected
+    context.close()

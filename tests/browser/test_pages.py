@@ -14,15 +14,17 @@ from browser_checks import (
     Mode,
     Served,
     Visit,
+    faint_figures,
     layout_shift,
     look_at,
     new_context,
     problems_of,
+    reflow_problems,
     search_problems,
     theme_switch_problems,
 )
 from playwright.sync_api import Browser
-from site_checks import WEIGHT_BUDGET, page_weight, weight_problem
+from site_checks import REQUEST_BUDGET, WEIGHT_BUDGET, page_weight, weight_problem
 
 LIGHT, DARK, PHONE = Mode("light"), Mode("dark"), Mode("light", width=360)
 
@@ -39,7 +41,7 @@ def visits(browser: Browser, served: Served, axe: str) -> list[Visit]:
     for mode in (LIGHT, DARK, PHONE):
         context = new_context(browser, mode)
         for name in page_names(served):
-            seen.append(look_at(context, served.http, name, mode, axe, focus=mode == LIGHT))
+            seen.append(look_at(context, served.http, name, mode, axe, focus=mode != DARK))
         context.close()
     context = new_context(browser, LIGHT)
     seen += [look_at(context, served.file, name, LIGHT) for name in page_names(served)]
@@ -89,6 +91,44 @@ def test_pages_keep_their_weight_with_fonts(visits: list[Visit], served: Served)
         page = served.site.by_name[name]
         weight = page_weight(served.site, page, frozenset().union(*asked))
         problems += weight_problem(page, weight, WEIGHT_BUDGET)
+    assert not problems, "\n".join(problems)
+
+
+def test_pages_ask_for_few_files(visits: list[Visit], served: Served) -> None:
+    """Each file costs a slow link another wait, whatever its size."""
+    problems = []
+    for seen in visits:
+        asked = seen.files - {seen.name}
+        if seen.root == served.http and len(asked) > REQUEST_BUDGET:
+            problems.append(f"{seen.where}: asks for {len(asked)} files: {sorted(asked)}")
+    assert not problems, "\n".join(problems)
+
+
+def test_pages_can_be_enlarged_and_spaced(browser: Browser, served: Served) -> None:
+    """At 200 %, and with the spacing that a reader may need, nothing is lost."""
+    context = new_context(browser, LIGHT)
+    page = context.new_page()
+    problems = []
+    for name in page_names(served):
+        page.goto(served.http + name, wait_until="load")
+        problems += reflow_problems(page, name)
+    context.close()
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("name", ["03_softmax_mixture", "06_experiments"])
+def test_figures_take_the_reader_s_own_colours(name: str, browser: Browser, served: Served) -> None:
+    """Where the system sets the colours, lines and text stand out, whatever theme was chosen."""
+    page_name = f"notebooks/{name}.html"
+    problems = []
+    for scheme, chosen in (("dark", "light"), ("light", "dark")):
+        mode = Mode(scheme)
+        context = new_context(browser, mode, forced_colors="active")
+        context.add_init_script(f"localStorage.setItem('mode', '{chosen}')")
+        seen = look_at(context, served.http, page_name, mode)
+        assert any(figure["texts"] for figure in seen.measured["figures"])
+        problems += faint_figures(seen)
+        context.close()
     assert not problems, "\n".join(problems)
 
 

@@ -1,11 +1,13 @@
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from book_site import pages
+from book_site import pages, policy, styles
 from book_site.icons import keep_used_classes
-from book_site.katex import CLOSING, OPENING, FormulaError, Renderer
+from book_site.katex import CLOSING, FONT_FACE, OPENING, FormulaError, Renderer, embed_signs
 from book_site.scripts import stripped
+from npm_packages import package_directory
 from sphinx.errors import ExtensionError
 
 
@@ -108,3 +110,88 @@ def test_a_page_with_tables_waits_for_its_last_section() -> None:
     assert pages.first_paint(body) == link
     assert pages.first_paint(body.replace("table", "p")) == ""
     assert pages.first_paint("<table></table>") == ""
+
+
+def test_the_policy_knows_each_inline_script_by_its_text() -> None:
+    plain = policy.policy()
+    assert "script-src 'self';" in plain
+    # the example of the standard, https://www.w3.org/TR/CSP2/#script-src-hash-usage
+    hashed = policy.policy(["alert('Hello, world.');"])
+    assert "script-src 'self' 'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng=';" in hashed
+
+
+def test_the_policy_allows_webassembly_where_it_is_asked_for_and_nothing_else() -> None:
+    assert "script-src 'self' 'wasm-unsafe-eval';" in policy.policy(extra=["wasm-unsafe-eval"])
+    with pytest.raises(ValueError, match="'unsafe-eval' is not allowed, only wasm-unsafe-eval"):
+        policy.policy(extra=["unsafe-eval"])
+
+
+def test_a_page_made_elsewhere_gets_a_policy_for_its_own_scripts() -> None:
+    scripts = "<script>a()</script><script src=b.js></script><script type='x/data'>{}</script>"
+    page = f'<!DOCTYPE html><html><head><META charset="utf-8">{scripts}</head></html>'
+    tag = policy.meta_tag(["a()"])
+    assert policy.protect(page) == page.replace('"utf-8">', f'"utf-8">{tag}')
+    with pytest.raises(ValueError, match="no <meta charset>"):
+        policy.protect("<html></html>")
+
+
+def test_the_signs_of_formulas_are_embedded_and_the_whole_font_stays(renderer: Renderer) -> None:
+    renderer.render(r"\gamma < b", display=False)
+    assert renderer.signs >= {ord("γ"), ord("<"), ord("b")}
+    assert ord("s") not in renderer.signs  # of the tags that the formula is made of
+    dist = package_directory("katex") / "dist"
+    face = '@font-face{font-family:KaTeX_Math;src:url(fonts/KaTeX_%s.woff2) format("woff2")}'
+    css = embed_signs(
+        face % "Math-Italic" + face % "SansSerif-Bold", dist / "fonts", renderer.signs
+    )
+    whole, small, other = FONT_FACE.findall(css)[0], css.split("@font-face")[2], css.count("@font")
+    assert whole[1] == "KaTeX_Math-Italic"
+    assert "src:url(data:font/woff;base64," in small
+    assert "unicode-range:" in small
+    assert "U+3B3" in small
+    assert other == 3  # and nothing is embedded of a font that formulas hardly use
+    assert len(small) < 3_000
+
+
+SHEET = """
+@charset "utf-8"; /* a comment { */
+/*! a notice */ .kept, .gone > p, #place:not(.gone) { color: red; background: url("a;b}c.png") }
+.gone { color: blue }
+@media print { .gone { top: 0 } .kept[href$=".gone"] { top: 1px } }
+@media screen { .gone { top: 0 } }
+@font-face { src: url(data:font/woff;base64,AA==) }
+.w-\\:50 { width: 50% } .a-\\:50 { width: 50% } .bs-tooltip-top { top: 2px }
+:is(.gone, p) { top: 3px }
+"""
+
+
+def test_a_style_sheet_keeps_the_rules_that_can_mean_something() -> None:
+    css = styles.keep_used(SHEET, {"kept", "place", "w-:50"})
+    assert css.startswith("/*! a notice */.kept,#place:not(.gone){ color: red;")
+    assert 'url("a;b}c.png")' in css
+    assert '@media print{.kept[href$=".gone"]{ top: 1px }}' in css
+    for kept in ("@font-face{", ".w-\\:50{", ".bs-tooltip-top{", ":is(.gone, p){"):
+        assert kept in css
+    for gone in ("charset", "comment", "blue", "screen", ".a-", "> p"):
+        assert gone not in css
+
+
+def test_style_sheets_are_put_together_with_what_they_import(tmp_path: Path) -> None:
+    static = tmp_path / "_static"
+    (static / "styles").mkdir(parents=True)
+    (static / "basic.css").write_text("p { background: url(file.png) }", "utf-8")
+    (static / "styles" / "theme.css").write_text(
+        '@import "../basic.css";q { background: url("dot.png") } a { background: url(#here) }',
+        "utf-8",
+    )
+    assert styles.read(static, "_static/styles/theme.css") == (
+        "p { background: url(file.png) }q { background: url(styles/dot.png) } "
+        "a { background: url(#here) }"
+    )
+
+
+def test_headers_of_tables_say_of_what_they_are() -> None:
+    body = '<th class="head"><p>a</p></th><th class="stub"><p>b</p></th>'
+    assert pages.with_scopes(body) == (
+        '<th scope="col" class="head"><p>a</p></th><th scope="row" class="stub"><p>b</p></th>'
+    )

