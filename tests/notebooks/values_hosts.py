@@ -24,6 +24,7 @@ def hosts_values() -> dict[str, Any]:
         "dearest_s": dearest,
         "thirty_dearest_minutes": 30 * dearest / 60,
         "lan": lan,
-        "lan_files": lan["files_of_a_first_page"],
-        "lan_kilobytes": lan["bytes_of_a_first_page"] / 1000,
+        "within": 0.95,
+        "lan_megabytes": lan["bytes_of_a_first_page"] / 1e6,
+        "lan_all_megabytes": lan["readers"] * lan["bytes_of_a_first_page"] / 1e6,
     }
