@@ -28,9 +28,14 @@ ELMO_BROWSER=$($bin/python tools/browser.py --install)
 export ELMO_BROWSER
 $bin/python tools/npm_packages.py axe-core
 
+# They run in the environment of Binder: a wheel of the package and nothing of this checkout.
+step 'the environment of Binder'
+binder=$($bin/python tools/binder_environment.py)
+
 # Each aims at 10 s; twice that fails, since a busy machine was seen to double processor seconds.
-step 'notebooks: stored as they run now, each within its time'
-$bin/python tools/normalise_notebooks.py --check --execute --budget 20 notebooks/*.ipynb
+step 'notebooks: stored as they run there, each within its time'
+$bin/python tools/normalise_notebooks.py --check --execute --python "$binder" --budget 20 \
+    notebooks/*.ipynb
 
 # One file's tests stay in one process: a notebook's cells share a kernel, a page its browser.
 workers='-n 2 --dist loadfile'

@@ -38,7 +38,8 @@ if ! .venv/bin/python -c "import pip; $supported" >/dev/null 2>&1; then
 fi
 
 # The stamp's name changes with whatever says what to install.
-hash=$(cat requirements.txt tests/requirements.txt tools/constraints.txt pyproject.toml | cksum)
+hash=$(cat requirements.txt notebooks/requirements.txt tests/requirements.txt \
+    tools/constraints.txt pyproject.toml | cksum)
 stamp=.venv/installed-$1-${hash%% *}
 [ -e "$stamp" ] && exit 0
 

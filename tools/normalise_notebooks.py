@@ -6,6 +6,8 @@ differs between two runs or two machines: no pictures, no widget state, no times
     python tools/normalise_notebooks.py notebooks/*.ipynb              rewrite
     python tools/normalise_notebooks.py --execute notebooks/*.ipynb    run, then rewrite
     python tools/normalise_notebooks.py --check notebooks/*.ipynb      change nothing; 1 if it would
+    python tools/normalise_notebooks.py --execute --python PYTHON notebooks/*.ipynb
+        run with another Python, in an empty folder: as on a host that has a notebook and no more
 
 What a figure emits as ``text/html`` keeps its tags, alternative text, size and caption; the
 drawing between ``<svg ...>`` and ``</svg>`` goes. The rule is read from
@@ -26,7 +28,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -189,6 +192,31 @@ def normalise(notebook: NotebookNode, name: str) -> str:
     return str(nbformat.writes(result, version=4)).rstrip("\n") + "\n"
 
 
+@contextmanager
+def kernel_of(python: Path) -> Iterator[None]:
+    """Let `python3` be the kernel of another Python, with nothing of this checkout on its path."""
+    with tempfile.TemporaryDirectory() as scratch:
+        kernel = Path(scratch) / "kernels" / "python3"
+        kernel.mkdir(parents=True)
+        command = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        specification = {"argv": command, "display_name": "Python 3", "language": "python"}
+        (kernel / "kernel.json").write_text(json.dumps(specification), encoding="utf-8")
+        before = dict(os.environ)
+        os.environ["JUPYTER_PATH"] = scratch
+        os.environ.pop("PYTHONPATH", None)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def execute_apart(notebook: NotebookNode, python: Path) -> float:
+    """Run the notebook in place, with another Python, in a folder that holds nothing else."""
+    with tempfile.TemporaryDirectory() as folder, kernel_of(python):
+        return execute(notebook, Path(folder))
+
+
 def execute(notebook: NotebookNode, folder: Path) -> float:
     """Run the notebook in place, in a fresh kernel started in `folder`.
 
@@ -246,6 +274,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if it would")
     parser.add_argument("--execute", action="store_true", help="run the notebook first")
     parser.add_argument(
+        "--python", type=Path, help="run it with this Python and not this one, in an empty folder"
+    )
+    parser.add_argument(
         "--budget",
         type=float,
         default=SECONDS_PER_NOTEBOOK,
@@ -258,6 +289,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not path.is_file():
             print(f"{path}: {'a folder' if path.is_dir() else 'no such file'}", file=sys.stderr)
             return 2
+    if options.python and not options.execute:
+        parser.error("--python says what runs a notebook: it needs --execute")
+    if options.python and not options.python.is_file():
+        print(f"{options.python}: no such Python", file=sys.stderr)
+        return 2
 
     status = 0
     for path in options.files:
@@ -265,7 +301,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             notebook = parse(before, str(path))
             if options.execute:
-                seconds = execute(notebook, path.resolve().parent)
+                seconds = (
+                    execute_apart(notebook, options.python.absolute())
+                    if options.python
+                    else execute(notebook, path.resolve().parent)
+                )
                 print(f"{path}: ran in {seconds:.1f} s of processor time")
                 if seconds > options.budget:
                     print(

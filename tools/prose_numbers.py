@@ -473,7 +473,8 @@ def numbers(text: str) -> tuple[Number, ...]:
 def pages(root: Path = ROOT) -> dict[str, Path]:
     """Return the pages that carry prose, by the name that their tables have."""
     found: dict[str, Path] = {}
-    for path in sorted([*root.glob("notebooks/*.ipynb"), *root.glob("book/*.md")]):
+    pages = [*root.glob("book/*.md"), *root.glob("book/seminar/hub.md")]
+    for path in sorted([*root.glob("notebooks/*.ipynb"), *pages]):
         if path.stem in found:
             raise ValueError(f"{path} and {found[path.stem]} would share one table: rename one")
         found[path.stem] = path

@@ -48,8 +48,13 @@ class Explorer:
         return self._made[0]
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        live = self.view.box._repr_mimebundle_()
-        return {**live, "text/plain": f"Explorer: {self.description}", "text/html": self.as_html()}
+        # put together here, because ipywidgets 7, which Colab has, offers no bundle of its own
+        live = {"version_major": 2, "version_minor": 0, "model_id": self.view.box.model_id}
+        return {
+            "application/vnd.jupyter.widget-view+json": live,
+            "text/plain": f"Explorer: {self.description}",
+            "text/html": self.as_html(),
+        }
 
     def as_html(self) -> str:
         """The custom element with its static table."""

@@ -10,7 +10,7 @@ from tests.notebooks import rules
 from tests.notebooks.rules import ROOT, Notebook
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-PAGES = sorted((ROOT / "book").glob("*.md"))
+PAGES = sorted([*(ROOT / "book").glob("*.md"), ROOT / "book" / "seminar" / "hub.md"])
 
 
 def test_there_are_notebooks() -> None:

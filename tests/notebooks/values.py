@@ -32,6 +32,7 @@ from elmo_toy.worked_example import HEAD, LAYERS, OCCURRENCES, PRESETS
 sys.path.insert(0, str(Path(__file__).parent))  # this file is also loaded from elsewhere
 from values_carry import carry_values
 from values_extractor import extractor_values
+from values_hosts import hosts_values
 from values_reported import reported_values
 
 
@@ -313,5 +314,6 @@ def values() -> dict[str, Any]:
         "carry": carry_values(),
         "extractor": extractor_values(),
         "reported": reported_values(),
+        "hosts": hosts_values(),
         "float64": {"eps": float(np.finfo(np.float64).eps)},
     }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sysconfig
+import venv
 from pathlib import Path
 
 import nbformat
@@ -247,6 +250,35 @@ def test_execute_runs_in_the_notebooks_folder_with_one_thread(
     assert cells[1].outputs[0].data == {"text/plain": "2"}
     # a second run, in a new kernel, changes nothing: the address of the object is not stored
     assert tool.main(["--check", "--execute", str(path)]) == 0
+
+
+def test_execute_with_another_python_sees_nothing_of_this_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its kernel starts in an empty folder, and no path leads here."""
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    venv.create(tmp_path / "other", symlinks=True)
+    python = tmp_path / "other" / "bin" / "python"
+    [place] = (tmp_path / "other").glob("lib/*/site-packages")
+    (place / "kernel.pth").write_text(sysconfig.get_path("purelib"))
+    source = "import os, sys\nprint(os.listdir(), sys.prefix, 'PYTHONPATH' in os.environ)"
+    path = saved(tmp_path, nbformat.v4.new_notebook(cells=[code(source, None)]))
+    assert tool.main(["--execute", "--python", os.path.relpath(python), str(path)]) == 0
+    printed = nbformat.read(path, as_version=4).cells[0].outputs[0].text
+    assert printed == f"[] {tmp_path / 'other'} False\n"
+    assert os.environ["PYTHONPATH"] == os.environ["JUPYTER_PATH"] == str(tmp_path)
+
+
+def test_a_python_that_is_not_there_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(tmp_path, noisy())
+    assert tool.main(["--execute", "--python", str(tmp_path / "no"), str(path)]) == 2
+    assert capsys.readouterr().err == f"{tmp_path / 'no'}: no such Python\n"
+    with pytest.raises(SystemExit):
+        tool.main(["--python", "python3", str(path)])
+    assert "it needs --execute" in capsys.readouterr().err
 
 
 BUSY = "import time\nwhile time.process_time() < 2.5:\n    pass"

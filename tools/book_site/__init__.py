@@ -9,6 +9,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * lets a page load and run what it needs and nothing else (`policy`);
 * puts the style sheets together, without the rules that no page uses (`styles`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
+* names the links that run a notebook elsewhere, and makes links for a class's hub (`launch`);
 * leaves out the comments and the indentation of this book's own scripts (`scripts`);
 * describes the pages to those who link to them (`web`, `card`);
 * overrides the few templates whose markup fails an accessibility check (`templates/`).
@@ -25,7 +26,7 @@ import npm_packages
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from . import icons, katex, pages, policy, scripts, styles, web
+from . import icons, katex, launch, pages, policy, scripts, styles, web
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).parent / "templates"
@@ -67,5 +68,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     web.setup(app)
     icons.setup(app)
     styles.setup(app)
+    launch.setup(app)
     app.connect("build-finished", scripts.strip_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}
