@@ -79,7 +79,7 @@ def small_font(source: Path, characters: set[int]) -> str:
     options.flavor = "woff"
     options.layout_features = []
     options.drop_tables += ["FFTM"]
-    with TTFont(source) as font, tempfile.TemporaryDirectory() as scratch:
+    with TTFont(source, recalcTimestamp=False) as font, tempfile.TemporaryDirectory() as scratch:
         kept = characters & set(font.getBestCmap())
         if not kept:
             return ""
