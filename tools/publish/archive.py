@@ -86,9 +86,11 @@ def build_wheel(repository: Path, date: datetime) -> tuple[str, bytes]:
 def make_archive(site: Path, target: Path) -> None:
     """Pack the built `site`, the notebooks and the package into `target`."""
     book = read_book(site)
+    files = dict(site_files(site))
+    if "README.txt" in files:
+        raise PublishError(f"{site} has a README.txt, which is the archive's own.")
     wheel, content = build_wheel(ROOT, book.date)
     read_me = READ_ME.format(title=book.title, edition=book.edition, wheel=wheel)
-    files = dict(site_files(site))
     own = {"README.txt": read_me.encode(), wheel: content}
     for name in BESIDE:
         own[name] = (ROOT / name).read_bytes()
@@ -96,7 +98,5 @@ def make_archive(site: Path, target: Path) -> None:
         own[f"notebooks/{notebook.name}"] = notebook.read_bytes()
     demo = ROOT / "elmo_toy" / "elmo_scalar_mix_demo.py"
     own[demo.name] = demo.read_bytes()
-    if taken := sorted(own.keys() & files):
-        raise PublishError(f"the site has a file {taken[0]}, which the archive needs")
     packed = {f"{target.stem}/{name}": data for name, data in (files | own).items()}
     write_zip(target, packed, book.date)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bs4 import Tag
 
-from .book import NOTE, Book, Page, light_code_colours, read_book, still
+from .book import NOTE, Book, Page, light_code_colours, read_book, still, words
 from .files import ROOT, PublishError, write_zip
 
 HERE = Path(__file__).parent
@@ -88,7 +88,7 @@ def set_mathematics(article: Tag) -> None:
             # a letter of its own, which readers show that know no variants, as browsers do
             letter.string = unicodedata.lookup(f"SCRIPT CAPITAL {letter.get_text()}")
             del letter["mathvariant"]
-        maths["alttext"] = " ".join(source.get_text().split())
+        maths["alttext"] = words(source)
         formula.replace_with(maths.extract())
     for display in article.select(".katex-display"):
         display.unwrap()

@@ -13,7 +13,7 @@ from print_pdf import READY, PrintError, print_page, printing_browser
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject
 
-from .book import NOTE, Book, Page, light_code_colours, read_book, still
+from .book import NOTE, Book, Page, light_code_colours, read_book, still, words
 from .files import PublishError
 
 HERE = Path(__file__).parent
@@ -40,6 +40,20 @@ def leave_figures_to_drawings(article: Tag) -> None:
         caption.name, caption["class"] = "p", "figcaption"
 
 
+def name_formulas(article: Tag) -> None:
+    """Give each formula its TeX source as the description in the PDF, which holds no MathML."""
+    for formula in article.select(".katex"):
+        source, hidden = formula.find("annotation"), formula.select_one(".katex-mathml")
+        if source is None or hidden is None:
+            raise PublishError(f"a formula has no TeX source: {words(formula)[:60]!r}")
+        formula["role"], formula["aria-label"] = "img", words(source)
+        hidden.decompose()
+        for tag in formula.select("[aria-hidden]"):
+            del tag[
+                "aria-hidden"
+            ]  # what is hidden is no part of the PDF's structure, described or not
+
+
 def css_string(text: str) -> str:
     """Return `text` as a string of a style sheet."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -57,7 +71,7 @@ def running_head(page: Page) -> str:
 
 def contents(book: Book) -> str:
     """Return the list of the pages; the numbers of their sheets come later."""
-    lines = ['<nav class="contents" id="contents"><h1>Contents</h1>']
+    lines = ['<nav class="contents" id="contents"><h1 class="page-title">Contents</h1>']
     for part in book.parts:
         lines.append(f"<p>{html.escape(part.caption)}</p>" if part.caption else "")
         lines.append("<ul>")
@@ -82,6 +96,8 @@ def document(book: Book, colours: str) -> str:
         for number, page in enumerate(part.pages):
             article = still(book, page, address)
             leave_figures_to_drawings(article)
+            name_formulas(article)
+            article.select("h1")[0]["class"] = "page-title"
             if part.caption:
                 lower_headings(article)
             caption = html.escape(part.caption)
