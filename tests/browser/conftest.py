@@ -1,7 +1,8 @@
 """One browser for each test process, and one copy of the site that is served and opened from disk.
 
-The copy is the archive of `make archive`, unpacked. It lies in a folder whose name has spaces, and it is served below the server's root, as a
-project's site is: an address that starts at the root, or that is not quoted, shows.
+The copy is what `make archive` packs, unpacked. It lies in a folder whose name has spaces, and it
+is served below the server's root, as a project's site is: an address that starts at the root, or
+that is not quoted, shows.
 """
 
 from __future__ import annotations

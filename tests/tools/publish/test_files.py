@@ -64,9 +64,14 @@ def test_a_failure_leaves_the_last_good_file_and_nothing_else(tmp_path: Path) ->
     target = tmp_path / "book.zip"
     with files.beside(target) as folder:
         (folder / target.name).write_text("good")
-    with pytest.raises(ValueError, match="half-way"), files.beside(target) as folder:
-        (folder / target.name).write_text("half")
-        raise ValueError("half-way")
+
+    def fail_half_way() -> None:
+        with files.beside(target) as folder:
+            (folder / target.name).write_text("half")
+            raise ValueError("half-way")
+
+    with pytest.raises(ValueError, match="half-way"):
+        fail_half_way()
     assert target.read_text() == "good"
     assert [path.name for path in tmp_path.iterdir()] == ["book.zip"]
 
