@@ -15,7 +15,7 @@
     code.style.whiteSpace = "pre"; // a listing of longer lines gets smaller letters, to a limit
     const need = code.scrollWidth / code.clientWidth;
     code.style.whiteSpace = "";
-    if (need > 1) code.style.fontSize = `${8.5 * Math.max(0.86, 0.99 / need)}pt`;
+    if (need > 1) code.style.fontSize = `${8.5 * Math.max(0.86, 0.96 / need)}pt`;
   }
   for (const table of document.querySelectorAll("table")) {
     for (let size = 1; over(table) > 0 && size > smallest; size -= 0.05)

@@ -127,6 +127,7 @@ def fitted(browser: Browser, file: Path) -> str:
     context = browser.new_context(color_scheme="light")
     try:
         page = context.new_page()
+        page.set_default_timeout(120_000)  # as print_page has it
         page.emulate_media(media="print")
         page.goto(file.resolve().as_uri(), wait_until="load")
         page.evaluate(READY)
