@@ -28,9 +28,9 @@ ELMO_BROWSER=$($bin/python tools/browser.py --install)
 export ELMO_BROWSER
 $bin/python tools/npm_packages.py axe-core
 
-# The test of the EPUB says so where EPUBCheck cannot be installed, and does what it can.
+# No failure where it cannot be installed: its test is then skipped, and says so.
 step 'EPUBCheck'
-$bin/python tools/epubcheck.py --install || true
+$bin/python tools/epubcheck.py --install
 
 # Each aims at 10 s; twice that fails, since a busy machine was seen to double processor seconds.
 step 'notebooks: stored as they run now, each within its time'

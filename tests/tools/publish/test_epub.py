@@ -182,9 +182,11 @@ def test_epubcheck_is_found_by_its_name_or_advice_is_given(
 ) -> None:
     monkeypatch.setenv("ELMO_EPUBCHECK", str(tmp_path / "check.jar"))
     assert epubcheck.find_epubcheck() is None
-    monkeypatch.setattr("sys.argv", ["epubcheck.py"])
-    assert epubcheck.main() == 2
-    assert capsys.readouterr().err == f"{epubcheck.ADVICE}\n"
+    monkeypatch.setattr(epubcheck, "install_epubcheck", lambda: None)
+    for arguments, status in ((["book.epub"], 2), (["--install"], 0)):
+        monkeypatch.setattr("sys.argv", ["epubcheck.py", *arguments])
+        assert epubcheck.main() == status
+        assert capsys.readouterr().err == f"{epubcheck.ADVICE}\n"
     (tmp_path / "check.jar").touch()
     java = tmp_path / "java"
     java.write_text("#!/bin/sh\necho checked\nexit 1\n")
