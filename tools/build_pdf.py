@@ -7,7 +7,11 @@ environment; `make pdf` installs both.
 import sys
 
 from publish.command import publish
-from publish.pdf import make_pdf
+
+try:
+    from publish.pdf import make_pdf
+except ModuleNotFoundError as error:
+    sys.exit(f"{error.name} is missing: `make pdf` installs what printing needs.")
 
 if __name__ == "__main__":
     sys.exit(publish(make_pdf, "elmo-companion.pdf", __doc__))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bs4 import Tag
 from playwright.sync_api import Browser
+from playwright.sync_api import Error as PlaywrightError
 from print_pdf import READY, PrintError, print_page, printing_browser
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject
@@ -213,4 +214,6 @@ def make_pdf(site: Path, target: Path) -> None:
                 raise PublishError("the contents of the PDF do not come to rest")
     except PrintError as error:
         raise PublishError(str(error)) from error
+    except PlaywrightError as error:  # with pages of what the browser was told
+        raise PublishError(f"the browser failed: {error.message.splitlines()[0]}") from error
     target.write_bytes(describe(draft, book))

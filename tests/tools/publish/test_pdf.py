@@ -204,5 +204,13 @@ def test_without_a_browser_it_says_what_to_install(
         pdf.make_pdf(write_site(tmp_path / "site"), tmp_path / "book.pdf")
 
 
+def test_a_browser_that_is_none_is_told_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELMO_BROWSER", str(tmp_path / "nothing"))
+    with pytest.raises(PublishError, match=r"^the browser failed: .*nothing.*$"):
+        pdf.make_pdf(write_site(tmp_path / "site"), tmp_path / "book.pdf")
+
+
 def test_a_title_is_a_string_of_a_style_sheet() -> None:
     assert pdf.css_string('the "law" \\ of') == '"the \\"law\\" \\\\ of"'
