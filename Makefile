@@ -1,5 +1,6 @@
 # make book   build the book                make test    check everything
 # make serve  read it on this machine       make clean   remove what was built
+# make pdf, make epub, make archive         the book away from the web, in _build
 # Each target installs what it needs into .venv first.
 
 PORT ?= 8000
@@ -8,11 +9,14 @@ BIN := .venv/bin
 # numpy's sums depend on the number of threads in their last digit
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help book test serve bench clean environment-book environment-test
+.PHONY: help book test serve pdf epub archive bench clean environment-book environment-test
 
 help:
 	@echo 'make book    build the book into _build/html'
 	@echo 'make serve   build it and serve it on this machine (PORT=$(PORT))'
+	@echo 'make pdf     print the whole book into _build/elmo-companion.pdf'
+	@echo 'make epub    make an EPUB of it, _build/elmo-companion.epub'
+	@echo 'make archive pack site, notebooks and package, _build/elmo-companion.zip'
 	@echo 'make test    check style, types, package, notebooks and the built book'
 	@echo 'make bench   measure speed, beside other libraries and what the machine allows'
 	@echo 'make clean   remove what was built; "make clean ALL=1" also .venv and the caches'
@@ -24,6 +28,20 @@ book: environment-book
 serve: book
 	@echo 'Serving the book on http://localhost:$(PORT)/ (stop with Ctrl-C)'
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+# the book in one file each, in _build; a PDF takes a browser, which the tests' environment drives
+pdf: environment-test
+	@$(BIN)/python tools/build_book.py
+	@browser=$$($(BIN)/python tools/browser.py --install) && \
+	    ELMO_BROWSER=$$browser $(BIN)/python tools/build_pdf.py
+
+epub: environment-book
+	@$(BIN)/python tools/build_book.py
+	@$(BIN)/python tools/build_epub.py
+
+archive: environment-book
+	@$(BIN)/python tools/build_book.py
+	@$(BIN)/python tools/build_archive.py
 
 test: environment-test
 	@sh tools/check.sh

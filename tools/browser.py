@@ -29,7 +29,7 @@ FLAGS = (
     "--disable-sync",
 )
 ADVICE = (
-    "The tests need Chromium or Chrome, and none was found. Install one "
+    "Tests and printing need Chromium or Chrome, and none was found. Install one "
     "(Debian and Ubuntu: apt-get install chromium; elsewhere: .venv/bin/playwright install "
     "chromium), or name it in the environment: ELMO_BROWSER=/path/to/chrome"
 )

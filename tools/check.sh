@@ -31,6 +31,9 @@ $bin/python tools/npm_packages.py axe-core
 # They run in the environment of Binder: a wheel of the package and nothing of this checkout.
 step 'the environment of Binder'
 binder=$($bin/python tools/binder_environment.py)
+# No failure where it cannot be installed: its test is then skipped, and says so.
+step 'EPUBCheck'
+$bin/python tools/epubcheck.py --install
 
 # Each aims at 10 s; twice that fails, since a busy machine was seen to double processor seconds.
 step 'notebooks: stored as they run there, each within its time'

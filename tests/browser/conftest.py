@@ -1,7 +1,8 @@
 """One browser for each test process, and one copy of the site that is served and opened from disk.
 
-The copy lies in a folder whose name has spaces, and it is served below the server's root, as a
-project's site is: an address that starts at the root, or that is not quoted, shows.
+The copy is what `make archive` packs, unpacked. It lies in a folder whose name has spaces, and it
+is served below the server's root, as a project's site is: an address that starts at the root, or
+that is not quoted, shows.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pytest
 from browser_checks import FLAGS, Served, browser_program
 from npm_packages import package_directory
 from playwright.sync_api import Browser, sync_playwright
+from publish.archive import make_archive
 from site_checks import Site
 
 if TYPE_CHECKING:
@@ -100,7 +102,9 @@ def halved(served: Served) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def served(site_folder: Path, serve_parent: tuple[Path, str]) -> Served:
-    """Copy the book to where it can be opened both ways."""
+    """Unpack the book's archive where it can be opened both ways: the archive is what is tried."""
     parent, address = serve_parent
-    folder = shutil.copytree(site_folder, parent / "the book")
+    make_archive(site_folder, parent / "the book.zip")
+    shutil.unpack_archive(parent / "the book.zip", parent)
+    folder = parent / "the book"
     return Served(Site(folder), f"{address}the%20book/", f"{folder.as_uri()}/")

@@ -20,7 +20,7 @@ def small_font(source: Path, characters: Set[int]) -> str:
     options.layout_features = []
     options.hinting = False  # half the size; screens are fine enough today
     options.drop_tables += ["FFTM"]
-    with TTFont(source) as font, tempfile.TemporaryDirectory() as scratch:
+    with TTFont(source, recalcTimestamp=False) as font, tempfile.TemporaryDirectory() as scratch:
         kept = characters & set(font.getBestCmap())
         if not kept:
             return ""
