@@ -44,7 +44,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "experiments": {"_checks", "text", "toy_language", "bilm", "task", "predecessors"},
     "tables": set(),
     "reported": {"tables"},
-    "exercises": MIX | {"worked_example", "descent", "gradient_check", "geometry", "reported"},
+    "exercises": MIX
+    | {"worked_example", "descent", "gradient_check", "reported", "similarity", "bilm"},
     "figures": MIX
     | {"worked_example", "gradient_check", "geometry", "influence", "descent", "similarity"},
     "widgets": MIX | {"worked_example", "gradient_check", "descent", "text", "bilm", "experiments"},
