@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reported": {"tables"},
     "exercises": MIX
     | {"worked_example", "descent", "gradient_check", "reported", "similarity", "bilm"},
+    "quiz": MIX | {"worked_example", "descent", "reported", "exercises"},
     "figures": MIX
     | {"worked_example", "gradient_check", "geometry", "influence", "descent", "similarity"},
     "widgets": MIX | {"worked_example", "gradient_check", "descent", "text", "bilm", "experiments"},

@@ -6,6 +6,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * sets mathematics with KaTeX while the book is built, and turns a formula that KaTeX refuses into
   a warning (`katex`);
 * replaces the theme's icon script (542 kB gzipped) by a font of the icons in use (`icons`);
+* makes the seminar's quizzes, plans and tables from data (`seminar`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
 * leaves out the comments and the indentation of this book's own scripts (`scripts`);
 * overrides the few templates whose markup fails an accessibility check (`templates/`).
@@ -22,7 +23,7 @@ import npm_packages
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from . import icons, katex, pages, scripts
+from . import icons, katex, pages, scripts, seminar
 from .data_uri import data_uri
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,5 +77,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     katex.setup(app)
     pages.setup(app)
     icons.setup(app)
+    seminar.setup(app)
     app.connect("build-finished", scripts.strip_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -23,6 +23,7 @@ SCRIPTS_BY_MARK = {
     "elmo-gradient.js": "<elmo-gradient",
     "elmo-shift.js": "<elmo-shift",
     "elmo-seeds.js": "<elmo-seeds",
+    "elmo-quiz.js": 'class="kit-quiz"',
 }
 # For a version switcher that this book has not; it would have to wait for a deferred script.
 UNUSED_INLINE = "DOCUMENTATION_OPTIONS.pagename"
@@ -34,6 +35,7 @@ STYLES_BY_MARK = {
     "_static/sphinx-design.min.css": "sd-",
     "_static/katex/katex.min.css": 'class="katex',
     "_static/explorers.css": 'class="elmo-explorer"',
+    "_static/seminar.css": 'class="kit-',
 }
 
 
