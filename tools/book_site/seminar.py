@@ -20,8 +20,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-import elmo_toy.exercises
 from elmo_toy import quiz
+from elmo_toy.exercises import EXERCISES
 from elmo_toy.exercises.objectives import OBJECTIVES
 
 from . import seminar_quiz
@@ -96,12 +96,19 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def opened(name: str) -> str:
-    """What a block opens, as Markdown: an explorer's state, a concept test or a place."""
+    """What a block opens, as Markdown: an explorer's state, a concept test or a place.
+
+    A place has the title of its heading as text, or what stands before a bar.
+
+    >>> opened("Pre-quiz|book/seminar/pre_quiz.md#before-the-session")
+    '[Pre-quiz](/book/seminar/pre_quiz.md#before-the-session)'
+    """
     if name.startswith("explorer:"):
         return f"{{explorer}}`{name.removeprefix('explorer:')}`"
     if name.startswith("CT"):
         return f"[{name}](/{CONCEPT_TESTS}#{concept_anchor(name)})"
-    return f"[](/{name})"
+    text, _, place = name.rpartition("|")
+    return f"[{text}](/{place})"
 
 
 def concept_anchor(name: str) -> str:
@@ -126,16 +133,20 @@ class PlanDirective(SeminarDirective):
     def run(self) -> list[nodes.Node]:
         """Make the table."""
         rows = [
-            [
-                f"{start}–{end}",
-                f"{note(block)}{', never cut' if block.get('never_cut') else ''}",
-                block["you"],
-                block["they"],
-                ", ".join(map(opened, block["open"])),
-            ]
+            [f"{start}–{end}", note(block), "<br>".join(doings(block))]
             for block, start, end in minute_marks(int(self.arguments[0]))
         ]
-        return self.markdown(table(("Minute", "Block", "You", "They", "Open"), rows))
+        return self.markdown(table(("Minute", "Block", "Who does what"), rows))
+
+
+def doings(block: dict[str, Any]) -> list[str]:
+    """What teacher and participants do in a block, what is opened, and whether it may go."""
+    lines = [
+        f"**You:** {block['you']}",
+        f"**They:** {block['they']}",
+        f"**Open:** {', '.join(map(opened, block['open']))}.",
+    ]
+    return lines + (["**Never cut.**"] if block.get("never_cut") else [])
 
 
 class CutListDirective(SeminarDirective):
@@ -176,8 +187,7 @@ class ObjectivesDirective(SeminarDirective):
 
 def exercises(objective: str) -> list[str]:
     """Names of the exercises that reach an objective."""
-    found = getattr(elmo_toy.exercises, "EXERCISES", {})
-    return [name for name, exercise in found.items() if exercise.objective == objective]
+    return [name for name, exercise in EXERCISES.items() if exercise.objective == objective]
 
 
 def questions(objective: str) -> list[str]:
