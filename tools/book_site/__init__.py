@@ -22,6 +22,7 @@ from typing import Any
 import npm_packages
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.errors import ExtensionError
 
 from . import icons, katex, pages, scripts, seminar
 from .data_uri import data_uri
@@ -71,6 +72,18 @@ def copy_katex_style(target: Path) -> None:
     (target / "katex.min.css").write_text(style, "utf-8")
 
 
+def write_seminar(app: Sphinx, exception: Exception | None) -> None:
+    """Write the slides and sheets of the seminar into the site, if this is the book's."""
+    if exception is not None or app.builder.format != "html" or Path(app.srcdir) != ROOT:
+        return
+    import seminar as sheets  # it imports this package
+
+    try:
+        sheets.write(Path(app.outdir), katex.renderer)
+    except sheets.SourceError as error:
+        raise ExtensionError(f"the seminar's slides and sheets: {error}") from error
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register everything with Sphinx (not for parallel writing: one KaTeX process answers)."""
     app.connect("config-inited", use_repository_files, priority=100)
@@ -78,5 +91,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     pages.setup(app)
     icons.setup(app)
     seminar.setup(app)
+    app.connect("build-finished", write_seminar, priority=400)  # before KaTeX is ended
     app.connect("build-finished", scripts.strip_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

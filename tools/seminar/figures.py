@@ -14,7 +14,6 @@ from elmo_toy.bilm import load_pretrained, senses
 from elmo_toy.figures import Figure
 from elmo_toy.figures._style import INK, QUIET, RUN_LOOKS, label
 from elmo_toy.figures._svg import Panel
-from elmo_toy.scalar_mix import softmax
 from elmo_toy.similarity import Occurrences
 from elmo_toy.text import add_boundaries
 from elmo_toy.toy_language import make_corpus
@@ -36,7 +35,7 @@ def pairs_of_bank() -> Figure:
     background = read.background(2000, np.random.default_rng(1))
     placed = background.rank_groups(found[by_the_river], found[~by_the_river])
     return figures.pair_percentiles(
-        {"trained": placed},
+        {"pairs of bank": placed},
         caption="Pairs of bank among random pairs of the same layer, by the median.",
         alt="Percentiles of pairs of bank by layer. In the token layer all pairs lie together. In "
         "both contextual layers pairs of one sense rank above mixed pairs.",
@@ -50,20 +49,6 @@ def shift() -> Figure:
         alt="Two diagrams of the sentence the muddy bank: below what is read, above what is "
         "predicted. Forward, each state points one word to the right, backward one to the left.",
     )
-
-
-def weights_and_gate() -> Figure:
-    """Chapter 3's weights, the same for both occurrences, beside a gate whose weights differ."""
-    return figures.layer_weights(
-        {"ELMo: one set": UPPER, "a gate that ELMo lacks": softmax_of_half_scores()},
-        alt="Bars of the three layer weights: under ELMo's mixture river and loan have the same, "
-        "under the gate river leans on h2 and loan on h1.",
-    )
-
-
-def softmax_of_half_scores() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Return the weights of chapter 3's gate, a row for each occurrence."""
-    return np.array([softmax(0.5 * scores) for scores in descent.LAYER_SCORES])
 
 
 def triangles() -> Figure:
@@ -82,14 +67,14 @@ def loss_by_gamma() -> Figure:
     with panel.drawing() as axes:
         axes.axhline(np.log(2), color=QUIET, linewidth=1, linestyle=":")
         label(axes, "a guess", (3, np.log(2)), xytext=(-4, 11), ha="right")
-        for name, look in zip(("upper", "lower"), RUN_LOOKS, strict=False):
+        for name, look, above in zip(("upper", "lower"), RUN_LOOKS, (13, -14), strict=False):
             losses = descent.loss_at(np.tile(PRESETS[name], (len(gammas), 1)), gammas)
             axes.plot(gammas, losses, **look.line)
-            label(axes, name, (gammas[46], losses[46]), xytext=(-8, 14), ha="right")
+            label(axes, name, (gammas[52], losses[52]), xytext=(-6, 13), ha="right")
             marked = [int(np.abs(gammas - gamma).argmin()) for gamma in (1, 2)]
             axes.plot(gammas[marked], losses[marked], marker=look.marker, color=INK, linestyle="")
             for i in marked:
-                label(axes, f"{losses[i]:.3f}", (gammas[i], losses[i]), xytext=(6, -13))
+                label(axes, f"{losses[i]:.3f}", (gammas[i], losses[i]), xytext=(4, above))
         axes.set(xlabel="γ", xlim=(0, 3), ylim=(0, 2.4), xticks=(0, 1, 2, 3), yticks=(0, 1, 2))
     return Figure(
         (panel,),
@@ -198,7 +183,7 @@ FIGURES: Mapping[str, Callable[[], Figure]] = MappingProxyType(
     {
         function.__name__: function
         for function in (
-            *(pairs_of_bank, shift, weights_and_gate, triangles, loss_by_gamma, retuned_weights),
+            *(pairs_of_bank, shift, triangles, loss_by_gamma, retuned_weights),
             *(vectors_move, scores_stand_still, cones, shares, falling, many_ends, steps_of_gain),
         )
     }

@@ -28,9 +28,7 @@ FORMULAS: Mapping[str, str] = MappingProxyType(
             r"\sum_k \frac{\partial\mathcal{L}}{\partial z_k}\, m_k"
         ),
         "formula_logit_sum": r"\sum_j \frac{\partial\mathcal{L}}{\partial a_j} = 0",
-        "formula_without_m": (
-            r"\sum_j b_j = \gamma\, \frac{\partial\mathcal{L}}{\partial \gamma}"
-        ),
+        "formula_without_m": (r"\sum_j b_j = \gamma\, \frac{\partial\mathcal{L}}{\partial \gamma}"),
         "formula_step": (
             r"a' = a - \eta\, \frac{\partial\mathcal{L}}{\partial a}, \qquad "
             r"\gamma' = \gamma - \eta\, \frac{\partial\mathcal{L}}{\partial \gamma}"

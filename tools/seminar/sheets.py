@@ -20,7 +20,9 @@ def _body(source: str, reader: Reader) -> str:
     parts = read_source(source).split("\n---\n")
     if len(parts) != SHEETS[source]:
         raise SourceError(f"{source}: {SHEETS[source]} sheets are expected, given {len(parts)}")
-    return "\n".join(f'<section class="sheet">\n{reader.html(part)}</section>' for part in parts)
+    return "\n".join(
+        f'<section class="sheet {source[:-3]}">\n{reader.html(part)}</section>' for part in parts
+    )
 
 
 def worksheet(values: Mapping[str, str], renderer: Renderer, *, filled: bool) -> str:

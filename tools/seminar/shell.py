@@ -34,7 +34,7 @@ PAGE = """<!DOCTYPE html>
 </html>
 """
 LINKS = {
-    "../book/index.html": "The book",
+    "../book/seminar/index.html": "The seminar kit",
     "slides.html": "Slides",
     "worksheet.html": "Worksheet",
     "worksheet-key.html": "Its key",

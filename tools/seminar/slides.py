@@ -6,12 +6,12 @@ window. reveal.js was tried first: its speaker's view is a document written with
 which the Content-Security-Policy of these pages forbids.
 """
 
-import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from book_site.katex import Renderer
+from book_site.seminar_data import heading_anchor, plan
 
 from elmo_toy.figures import Figure
 
@@ -23,9 +23,13 @@ NOTES = ("Say", "Ask", "Expect", "If stuck")
 LAYOUTS = ("top", "side", "words")
 MOST = 18
 SCALE = 1.85
-"""A figure's enlargement: its smallest text, 13 px, is then 24 px on a slide of 1280 by 720."""
+"""A figure's enlargement at least: its smallest text, 13 px, is then 24 px at 1280 by 720."""
+ROOM = {"top": (1196, 475), "side": (820, 670)}
+"""Pixels that a layout has for a figure, wide and high, on a slide of 1280 by 720."""
 
-HEADING = re.compile(r"^(?P<title>.+?) \{#(?P<name>[a-z-]+) \.(?P<layout>[a-z]+)\}$")
+HEADING = re.compile(
+    r"^(?P<title>.+?) \{#(?P<name>[a-z-]+) \.(?P<layout>[a-z]+) block=(?P<block>[a-z-]+)\}$"
+)
 CONTROLS = """<div class="controls" id="controls" hidden>
 <button type="button" id="present">Present</button>
 <button type="button" id="back">Previous</button>
@@ -60,8 +64,14 @@ class Slide:
     name: str
     title: str
     layout: str
+    block: str
     face: str
     notes: Mapping[str, str]
+
+
+def blocks() -> dict[str, str]:
+    """Return the titles of the blocks of the seminar's plan, under their names."""
+    return {block["id"]: block["title"] for block in plan()["block"]}
 
 
 def parse(source: str) -> list[Slide]:
@@ -87,8 +97,13 @@ def _slide(part: str) -> Slide:
     heading = HEADING.match(first.strip())
     if heading is None or heading["layout"] not in LAYOUTS:
         raise SourceError(
-            f"a slide starts with '## Title {{#name .layout}}', with one of {', '.join(LAYOUTS)}; "
-            f"given '## {first}'"
+            f"a slide starts with '## Title {{#name .layout block=name}}', with a layout of "
+            f"{', '.join(LAYOUTS)}; given '## {first}'"
+        )
+    if heading["block"] not in blocks():
+        raise SourceError(
+            f"slide {heading['name']!r} is in the block {heading['block']!r}; the plan has "
+            f"{', '.join(blocks())}"
         )
     face, *parts = re.split(r"^### ", rest, flags=re.MULTILINE)
     notes = {}
@@ -100,28 +115,39 @@ def _slide(part: str) -> Slide:
             f"slide {heading['name']!r} needs the notes {', '.join(NOTES)}, each with text; "
             f"given {', '.join(notes) or 'none'}"
         )
-    return Slide(heading["name"], heading["title"], heading["layout"], face.strip(), notes)
+    return Slide(
+        heading["name"], heading["title"], heading["layout"], heading["block"], face.strip(), notes
+    )
 
 
-def enlarged(figure: Figure) -> str:
-    """Return a figure's HTML at the size of a slide, without its caption."""
+def enlarged(figure: Figure, layout: str) -> str:
+    """Return a figure's HTML without its caption, as large as the layout has room for."""
+    width, height = ROOM[layout]
+    wide = sum(panel.width for panel in figure.panels)
+    high = max(panel.height for panel in figure.panels)
+    scale = max(SCALE, min(width / wide, height / high))
     drawn = re.sub(r"<figcaption>.*?</figcaption>", "", figure.as_html(), flags=re.DOTALL)
     return re.sub(
         r'(<svg [^>]*width="(\d+)"[^>]*style=")',
-        lambda match: f"{match[1]}width:calc(var(--u)*{int(match[2]) * SCALE / 16:.2f});",
+        lambda match: f"{match[1]}width:calc(var(--u)*{int(match[2]) * scale / 16:.2f});",
         drawn,
     )
 
 
-def draw(name: str) -> str:
-    """Return the HTML of the figure `name`."""
+def draw(name: str, layout: str) -> str:
+    """Return the HTML of the figure `name` for a slide of this layout."""
     if name not in FIGURES:
         raise SourceError(f"there is no figure {name!r}, only {', '.join(FIGURES)}")
-    return enlarged(FIGURES[name]())
+    if layout not in ROOM:
+        raise SourceError(f"a slide with a figure has the layout {' or '.join(ROOM)}")
+    return enlarged(FIGURES[name](), layout)
 
 
-def as_html(slide: Slide, number: int, count: int, reader: Reader) -> str:
+def as_html(
+    slide: Slide, number: int, count: int, values: Mapping[str, str], renderer: Renderer
+) -> str:
     """Return a slide with its notes."""
+    reader = Reader(values, renderer, lambda name: draw(name, slide.layout))
     face = reader.html(slide.face)
     if slide.layout == "side":
         # a figure is a paragraph of its own in Markdown; here it is the right half
@@ -134,10 +160,12 @@ def as_html(slide: Slide, number: int, count: int, reader: Reader) -> str:
         )
     else:
         face = re.sub(r"<p>(<figure.*?</figure>)</p>", r"\1", face, flags=re.DOTALL)
-    notes = "".join(
+    block = blocks()[slide.block]
+    anchor = f"../book/seminar/notes.html#{heading_anchor(block)}"
+    notes = f'<dt>Block of the plan</dt><dd><a href="{anchor}">{block}</a></dd>' + "".join(
         f"<dt>{kind}</dt><dd>{reader.inline(text)}</dd>" for kind, text in slide.notes.items()
     )
-    title = html.escape(slide.title)
+    title = reader.inline(slide.title)
     return (
         f'<section class="slide {slide.layout}" id="{slide.name}" aria-labelledby="{slide.name}-t"'
         f' tabindex="-1">\n<div class="face"><h2 id="{slide.name}-t">{title}</h2>\n{face}\n'
@@ -151,8 +179,9 @@ def as_html(slide: Slide, number: int, count: int, reader: Reader) -> str:
 def page(values: Mapping[str, str], renderer: Renderer) -> str:
     """Return the page of the slides."""
     found = parse(read_source("slides.md"))
-    reader = Reader(values, renderer, draw)
-    body = "\n".join(as_html(slide, n, len(found), reader) for n, slide in enumerate(found, 1))
+    body = "\n".join(
+        as_html(slide, n, len(found), values, renderer) for n, slide in enumerate(found, 1)
+    )
     return shell.page(
         "slides",
         INTRODUCTION.format(count=len(found)) + body,

@@ -71,7 +71,8 @@ class Reader:
         self._values, self._katex, self._figures = values, renderer, figures
         self._filled = filled
         # html: the sources are this repository's own
-        self._markdown = MarkdownIt("commonmark", {"html": True}).enable("table")
+        self._markdown = MarkdownIt("commonmark", {"html": True, "typographer": True})
+        self._markdown.enable(["table", "smartquotes"])
         self._markdown.use(dollarmath_plugin, renderer=self._formula, allow_labels=False)
 
         def image(_renderer: object, tokens: Sequence[Token], place: int, *_: object) -> str:

@@ -9,6 +9,7 @@ from functools import cache
 from types import MappingProxyType
 
 import numpy as np
+from book_site.seminar_data import plan
 from numpy.typing import NDArray
 
 from elmo_toy import descent, reported
@@ -170,10 +171,13 @@ def _words() -> dict[str, str]:
     mixed = not np.array_equal(LAYERS[0], LAYERS[1])
     return {
         "answer_gamma": "rises" if after > before else "falls",
-        "answer_vote": "no" if same and moved.weights.argmax() != default.weights.argmax() else "yes",
+        "answer_vote": "no"
+        if same and moved.weights.argmax() != default.weights.argmax()
+        else "yes",
         "answer_differs": "only h" if mixed else "none",
-        "upper_largest": str(default.weights.argmax()),
-        "moved_largest": str(moved.weights.argmax()),
+        "name": "Key",  # where people write theirs
+        "upper_largest": f"h{'₀₁₂'[default.weights.argmax()]}",
+        "moved_largest": f"h{'₀₁₂'[moved.weights.argmax()]}",
         "moved_weights": ", ".join(number(weight) for weight in moved.weights),
         "moved_g": f"({', '.join(map(short, g))})",
     }
@@ -197,11 +201,12 @@ def _wrong() -> dict[str, str]:
 
 
 def _paper() -> dict[str, str]:
-    """Name the few numbers of the paper that the seminar cites."""
+    """Name the few numbers that are the paper's, and the one that is the plan's."""
     snli = [result.value for result in reported.find(table=2, task="SNLI")]
     none, last, average, learned = snli
     return {
         "year": str(YEAR),
+        "running": str(plan()["ladder"]["running"]),
         "snli_none": short(none),
         "snli_last": short(last),
         "snli_average": short(average),
