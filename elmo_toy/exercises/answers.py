@@ -90,8 +90,8 @@ def _unreadable(text: str) -> Verdict:
     return Verdict("unreadable", text)
 
 
-def _numbers(given: Any, shape: tuple[int, ...]) -> Array | Verdict:
-    """The answer as finite real numbers of a shape, or what is the matter with it."""
+def _numbers(given: Any, shape: tuple[int, ...], *, finite: bool = True) -> Array | Verdict:
+    """The answer as real numbers of a shape, or what is the matter with it."""
     expected = "one number" if shape == () else f"numbers of shape {shape}"
     if callable(given):
         return _unreadable(f"a function was given, expected {expected}: call it first")
@@ -104,7 +104,7 @@ def _numbers(given: Any, shape: tuple[int, ...]) -> Array | Verdict:
         return _unreadable(f"expected {expected}, given {_short(given)}")
     if values.shape != shape:
         return _unreadable(f"expected {expected}, given shape {values.shape}")
-    if not np.isfinite(values).all():
+    if finite and not np.isfinite(values).all():
         return _unreadable(f"expected finite numbers, given {_short(given)}")
     return values
 
@@ -253,7 +253,8 @@ class Function:
                 return _unreadable(f"your function raised {type(error).__name__}: {error}")
             if unanswered(result):
                 return _UNANSWERED
-            values = _numbers(result, np.shape(self.solution(*_copied(probe))))
+            shape = np.shape(self.solution(*_copied(probe)))
+            values = _numbers(result, shape, finite=False)  # a mistake may overflow
             if isinstance(values, Verdict):
                 return _unreadable(f"your function's result: {values.text}")
             found.append(values)
@@ -262,6 +263,8 @@ class Function:
         for wrong in self.wrong:
             if self._same(found, wrong.answer):
                 return _mistake(wrong)
+        if not all(np.isfinite(values).all() for values in found):
+            return _unreadable("your function's result has numbers that are not finite")
         agree = sum(
             _close(values, self.solution(*_copied(probe)))
             for values, probe in zip(found, self.probes, strict=True)

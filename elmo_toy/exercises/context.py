@@ -183,7 +183,7 @@ _2_1 = Exercise(
     level=1,
     minutes=4,
     question=f"""*{_SENTENCE}* is read with its boundaries, so that `<S>` stands at position 0 and
-`</S>` at {_END}. Which position's token is the forward state predicting that has just consumed
+`</S>` at {_END}. Which position's token is the forward state predicting that has consumed
 *bank*, at {_PLACE}? Which one the backward state at *bank*? Answer with two whole numbers.""",
     hints=(
         "A state must not be asked for what it has read, its own token included.",

@@ -363,7 +363,7 @@ rate {_MANY_RATE:g} by `descent.descend`. Which weights does the run end with? B
 which layer will have the largest, and with $\\gamma = +1$ at the start?""",
     hints=(
         "With a negative gamma a layer helps if its scores have the *wrong* signs.",
-        "`run = descent.descend([PRESETS['token']], [-1.0], steps, rate)`; the last weights are "
+        "`run = descent.descend([PRESETS['token']], [-1], steps, rate)`; the last weights are "
         "`run.weights[-1, 0]`.",
     ),
     solution_text=f"""From $\\gamma = -1$ the weights end at ${shown(_END)}$, from $+1$ at

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class Objective:
-    """``text`` continues "After the seminar you can"; ``chapters`` say where it is taught.
+    """``text`` continues "After the seminar you can"; ``chapters`` teach it or have exercises.
 
     Book: the seminar's page of objectives.
 
@@ -36,7 +36,7 @@ OBJECTIVES: Mapping[str, Objective] = _by_id(
         "distinguish",
         "distinguish a word type from its occurrences, and say where context enters a vector and "
         "which neighbours each state of the two language models has seen",
-        (1, 2),
+        (1, 2, 7),
     ),
     Objective(
         "O2",
@@ -57,21 +57,21 @@ OBJECTIVES: Mapping[str, Objective] = _by_id(
         "derive",
         "derive the gradient with respect to the logits and to gamma, and say what the mixed score "
         "that is subtracted does",
-        (4,),
+        (4, 5),
     ),
     Objective(
         "O5",
         "implement",
         "implement the mixture, its gradient and one step of descent, and check a gradient "
         "against differences of the loss",
-        (3, 4),
+        (3, 4, 8),
     ),
     Objective(
         "O6",
         "argue",
         "argue from numbers why a large layer weight is not an importance: give two mixtures with "
         "the same predictions and different largest weights",
-        (3, 4, 6),
+        (3, 4, 6, 7),
     ),
     Objective(
         "O7",
@@ -85,6 +85,6 @@ OBJECTIVES: Mapping[str, Objective] = _by_id(
         "read",
         "read a reported result at its scope: what was compared, what varied, and which claim the "
         "numbers do and do not support",
-        (1, 6, 7),
+        (1, 2, 6, 7),
     ),
 )

@@ -163,10 +163,13 @@ def _slopes(layers: Array) -> Array:
 
 
 _OTHER_MIXTURE = "the mixture of these layers is another one"
+_OWN = "those are river's own layers: others were asked for"
 _SAME_SLOPES = "the derivatives of the score by the logits are the same as river's"
 
 
 def _remembers_nothing(layers: Array) -> str | None:
+    if np.abs(layers - _RIVER).max() < 0.01:
+        return _OWN
     if np.abs(_WEIGHTS @ layers - _E).max() > 0.01:
         return _OTHER_MIXTURE
     return _SAME_SLOPES if np.abs(_slopes(layers) - _slopes(_RIVER)).max() < 0.01 else None
@@ -200,6 +203,7 @@ derivatives.""",
         _remembers_nothing,
         _FORGOTTEN,
         (
+            Wrong(_RIVER, _OWN),
             Wrong(_RIVER + np.outer([0.5, 0, -0.2], [1, 1]), _SAME_SLOPES),
             Wrong(LAYERS[1, :, 0], _OTHER_MIXTURE),
         ),
