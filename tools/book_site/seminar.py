@@ -31,6 +31,7 @@ from .seminar_quiz import Quiz, answer_key, item_elements, tag
 
 CONCEPT_TESTS = "book/seminar/concept_tests.md"
 NOTES = "book/seminar/notes.md"
+THREAD = re.compile(r"([\w-]+)/([\w-]+)#(\d+)")
 
 
 # --- directives -----------------------------------------------------------------------------------
@@ -218,31 +219,42 @@ def belief(one: quiz.Misconception) -> str:
 
 
 def source(name: str) -> str:
-    """A public thread as a link; another source as it is."""
-    thread = re.fullmatch(r"([\w-]+)/([\w-]+)#(\d+)", name)
-    if not thread:
-        return name
-    owner, repository, number = thread.groups()
-    return f"[{repository} {number}](https://github.com/{owner}/{repository}/issues/{number})"
+    """A public thread as a link, another source as it is; in Markdown."""
+    return f"{{thread}}`{name}`" if THREAD.fullmatch(name) else name
 
 
 # --- roles ----------------------------------------------------------------------------------------
 
 
-class ValueRole(SphinxRole):
+class SeminarRole(SphinxRole):
+    """A role that makes one node of its text, or says why it can't, with file and line."""
+
+    def make(self) -> nodes.Node:
+        """Make the node; a ValueError otherwise."""
+        raise NotImplementedError
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Make it, or report."""
+        try:
+            return [self.make()], []
+        except ValueError as error:
+            return [], [self.inliner.reporter.error(str(error), line=self.lineno)]
+
+
+class ValueRole(SeminarRole):
     """A computed number by its name."""
 
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Look it up; an unknown name is an error that names the ones that look like it."""
+    def make(self) -> nodes.Node:
+        """Look it up."""
         if self.text not in values():
-            raise ValueError(f"no value {self.text!r}; there are {', '.join(sorted(values()))}")
-        return [nodes.Text(values()[self.text])], []
+            raise ValueError(f"no value {self.text!r}; there are {', '.join(values())}")
+        return nodes.Text(values()[self.text])
 
 
-class MarksRole(SphinxRole):
+class MarksRole(SeminarRole):
     """When a block starts and ends, in each plan that has it."""
 
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    def make(self) -> nodes.Node:
         """Write the minutes."""
         marks = [
             f"{start}–{end} of {length}"
@@ -252,19 +264,32 @@ class MarksRole(SphinxRole):
         ]
         if not marks:
             raise ValueError(f"no block {self.text!r} in {PLAN.name}")
-        return [nodes.Text(f"Minutes {', '.join(marks)}.")], []
+        return nodes.Text(f"Minutes {', '.join(marks)}.")
 
 
-class ExplorerRole(SphinxRole):
+class ExplorerRole(SeminarRole):
     """A link to a state of an explorer."""
 
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    def make(self) -> nodes.Node:
         """Make the link."""
         if self.text not in LINKS:
             raise ValueError(f"no link {self.text!r}; there are {', '.join(LINKS)}")
         link = LINKS[self.text]
         uri = self.env.app.builder.get_relative_uri(self.env.docname, link.page)
-        return [nodes.reference("", link.title, refuri=f"{uri}#{link.fragment}")], []
+        return nodes.reference("", link.title, refuri=f"{uri}#{link.fragment}")
+
+
+class ThreadRole(SeminarRole):
+    """A link to a public thread, given as ``owner/repository#number``."""
+
+    def make(self) -> nodes.Node:
+        """Make the link."""
+        thread = THREAD.fullmatch(self.text)
+        if not thread:
+            raise ValueError(f"{self.text!r} is no thread: owner/repository#number expected")
+        owner, repository, number = thread.groups()
+        uri = f"https://github.com/{owner}/{repository}/issues/{number}"
+        return nodes.reference("", f"{repository} {number}", refuri=uri)
 
 
 DIRECTIVES = {
@@ -276,7 +301,7 @@ DIRECTIVES = {
     "objectives": ObjectivesDirective,
     "misconceptions": MisconceptionsDirective,
 }
-ROLES = {"value": ValueRole, "marks": MarksRole, "explorer": ExplorerRole}
+ROLES = {"value": ValueRole, "marks": MarksRole, "explorer": ExplorerRole, "thread": ThreadRole}
 
 
 def setup(app: Sphinx) -> None:
