@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+import normalise_notebooks  # beside this file
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +27,6 @@ if __name__ == "__main__":
 from elmo_toy.exercises import EXERCISES, Exercise  # noqa: E402  (the path is set just above)
 from elmo_toy.exercises.exercise import LEVELS, PAGES  # noqa: E402
 from elmo_toy.exercises.objectives import OBJECTIVES  # noqa: E402
-from tools import normalise_notebooks  # noqa: E402
 
 
 @dataclass(frozen=True)
