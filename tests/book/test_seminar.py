@@ -19,7 +19,7 @@ KIT = (
     *("misconceptions", "faq", "feedback", "log", "access"),
 )
 #: What may stand before a whole number: it is a name.
-NAMES_OF_PLACES = re.compile(r"(?:chapters?|Table)(?: \d(?:, \d)*(?:,? and)?)? $", re.IGNORECASE)
+NAMES_OF_PLACES = re.compile(r"(?:chapters?|Table)(?: \d(?:, \d)*(?:,| and)?)? $", re.IGNORECASE)
 
 
 @pytest.fixture(scope="module")
