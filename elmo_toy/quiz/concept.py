@@ -51,8 +51,6 @@ def _test(belief: str, objective: str, question: str, *options: Option) -> Item:
 def concept_tests() -> tuple[Item, ...]:
     """All of them, in the order of the misconceptions.
 
-    Book: the seminar's page of concept tests.
-
     >>> [test.id for test in concept_tests()][:3], concept_tests()[4].key
     (['CT1', 'CT2', 'CT3'], 'D')
     """

@@ -37,8 +37,6 @@ class Item:
     ValueError
         Unless exactly one option is right, no two look alike to three digits, and each says why.
 
-    Book: the seminar's pages.
-
     >>> Item("x", "1 + 1?", (Option("2", "yes", True), Option("3", "no")), "O2", "a#b").key
     'A'
     """

@@ -16,7 +16,7 @@ CHAPTERS = {
     5: "notebooks/05_frozen_extractor.ipynb",
     6: "notebooks/06_experiments.ipynb",
 }
-ARTICLE = "the article"
+ARTICLE = "the article, which warns of it"
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,6 @@ class Misconception:
 
     ``sources`` are public threads (``owner/repository#number``) or who warns of it; ``remedy`` is
     one sentence for the teacher; ``anchor`` the place in the book.
-
-    Book: the seminar's page of misconceptions.
 
     >>> MISCONCEPTIONS["M17"].belief
     'A word has an ELMo vector, which can be looked up and kept.'
@@ -66,7 +64,7 @@ MISCONCEPTIONS = _table(
     ),
     (
         "Adding the same number to every logit changes the mixture.",
-        ("bilm-tf adds 1/n to each logit",),
+        ("bilm-tf, which adds 1/n to each logit",),
         "Cancel the factor in the fraction, once, on the board.",
         3,
         "where-paper-and-code-differ",
@@ -143,7 +141,7 @@ MISCONCEPTIONS = _table(
     ),
     (
         "Every weight of a softmax is positive, on a computer too.",
-        ("the documentation of AllenNLP's class Elmo",),
+        ("the documentation of AllenNLP's class Elmo, which selects a layer by it",),
         "Keep the theorem and its words: finite logits, exact arithmetic.",
         3,
         "where-paper-and-code-differ",
@@ -178,7 +176,7 @@ MISCONCEPTIONS = _table(
     ),
     (
         "Training settles at the best weights, so they say which layer is best.",
-        ("this book",),
+        ("found while this book was written",),
         "Start twice, with gamma of either sign, and compare losses before weights.",
         4,
         "many-steps",

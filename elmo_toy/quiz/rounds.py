@@ -40,8 +40,6 @@ def _plain(text: str, why: str, values: object = ()) -> Option:
 def pre_quiz() -> tuple[Item, ...]:
     """Five questions for the first minutes, answerable with vectors and a memory of the softmax.
 
-    Book: the seminar's page of the first quiz.
-
     >>> [item.key for item in pre_quiz()]
     ['B', 'C', 'D', 'A', 'B']
     """
@@ -56,8 +54,6 @@ def pre_quiz() -> tuple[Item, ...]:
 
 def post_quiz() -> tuple[Item, ...]:
     """Seven questions for the last minutes or for home.
-
-    Book: the seminar's page of the last quiz.
 
     >>> [item.key for item in post_quiz()]
     ['D', 'A', 'B', 'C', 'C', 'D', 'A']

@@ -20,8 +20,6 @@ NAMES = ("river", "loan")
 def values() -> Mapping[str, str]:
     """Every name and its text.
 
-    Book: the seminar's pages.
-
     >>> values()["loss"], values()["walk layer"], values()["river layer scores"]
     ('0.420337', 'h₁', '[1, −2, 2]')
     """

@@ -95,6 +95,7 @@ def test_every_misconception_has_a_place_an_item_and_a_remedy(site: Site) -> Non
         text = " ".join(paragraph.get_text().split())
         assert text.startswith(f"{name}.")
         assert one.remedy.replace("'", "’") in text
+        assert "Source:" in text
         links = [str(a["href"]) for a in paragraph.select("a")]
         assert any(f"concept_tests.html#ct{name[1:]}" in link for link in links), name
 

@@ -31,6 +31,12 @@ from .seminar_quiz import Quiz, answer_key, item_elements, tag
 
 CONCEPT_TESTS = "book/seminar/concept_tests.md"
 NOTES = "book/seminar/notes.md"
+SHEETS = {
+    "slides": "Slides",
+    "worksheet": "worksheet",
+    "worksheet-key": "its key",
+    "handout": "handout",
+}
 THREAD = re.compile(r"([\w-]+)/([\w-]+)#(\d+)")
 
 
@@ -212,10 +218,12 @@ class MisconceptionsDirective(SeminarDirective):
 def belief(one: quiz.Misconception) -> str:
     """A belief as a paragraph with a target of its own."""
     sources = ", ".join(map(source, one.sources))
-    return (
-        f"({one.id.lower()})=\n**{one.id}.** “{one.belief}” *Voiced by:* {sources}. "
-        f"*Item:* {opened(f'CT{one.id[1:]}')}. *What helps:* {one.remedy} [](/{one.anchor})"
+    lines = (
+        f"({one.id.lower()})=\n**{one.id}.** “{one.belief}”",
+        f"*Source:* {sources}. *Item:* {opened(f'CT{one.id[1:]}')}.",
+        f"*What helps:* {one.remedy} [](/{one.anchor})",
     )
+    return "<br>".join(lines)
 
 
 def source(name: str) -> str:
@@ -292,6 +300,17 @@ class ThreadRole(SeminarRole):
         return nodes.reference("", f"{repository} {number}", refuri=uri)
 
 
+class SheetRole(SeminarRole):
+    """A link to the slides or to a sheet, which `seminar` (in `tools`) writes into the site."""
+
+    def make(self) -> nodes.Node:
+        """Make the link."""
+        if self.text not in SHEETS:
+            raise ValueError(f"no sheet {self.text!r}; there are {', '.join(SHEETS)}")
+        uri = self.env.app.builder.get_relative_uri(self.env.docname, f"seminar/{self.text}")
+        return nodes.reference("", SHEETS[self.text], refuri=uri)
+
+
 DIRECTIVES = {
     "quiz": QuizDirective,
     "answer-key": KeyDirective,
@@ -301,7 +320,13 @@ DIRECTIVES = {
     "objectives": ObjectivesDirective,
     "misconceptions": MisconceptionsDirective,
 }
-ROLES = {"value": ValueRole, "marks": MarksRole, "explorer": ExplorerRole, "thread": ThreadRole}
+ROLES = {
+    "value": ValueRole,
+    "marks": MarksRole,
+    "explorer": ExplorerRole,
+    "thread": ThreadRole,
+    "sheet": SheetRole,
+}
 
 
 def setup(app: Sphinx) -> None:

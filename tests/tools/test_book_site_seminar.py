@@ -169,6 +169,7 @@ def test_a_page_of_the_site_has_elements_and_no_script_in_them(tmp_path: Path) -
         ("{value}`nonsense`", "no value 'nonsense'; there are"),
         ("{marks}`nonsense`", "no block 'nonsense' in plan.toml"),
         ("{explorer}`nonsense`", "no link 'nonsense'; there are walk start"),
+        ("{sheet}`nonsense`", "no sheet 'nonsense'; there are slides, worksheet"),
         ("{thread}`nonsense`", "'nonsense' is no thread: owner/repository#number expected"),
     ],
 )
