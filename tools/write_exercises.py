@@ -72,7 +72,7 @@ def one_line_paragraphs(text: str) -> str:
 
 def markdown(exercise: Exercise) -> str:
     """The text of an exercise: what it asks, two hints, and its solution, folded."""
-    level = f"level {exercise.level}, {LEVELS[exercise.level]}"
+    level = f"Level {exercise.level}, {LEVELS[exercise.level]}"
     place = f"[{exercise.section}]({exercise.anchor})"
     verb = OBJECTIVES[exercise.objective].verb
     folded = [
@@ -92,8 +92,9 @@ def _introduction(page: Page) -> str:
     chosen = [exercise for exercise in EXERCISES.values() if exercise.chapter in page.chapters]
     minutes = sum(exercise.minutes for exercise in chosen)
     first, last = page.chapters[0], page.chapters[-1]
+    these = f"{first} {'and' if last == first + 1 else 'to'} {last}"
     return f"# {page.title}\n\n" + one_line_paragraphs(f"""
-**The question.** What of chapters {first} to {last} can you do without looking?
+**The question.** What of chapters {these} can you do without looking?
 
 Here are {len(chosen)} exercises, about {minutes} minutes if you do all of them. Level 1 is done by
 hand, level 2 with code, level 3 asks for a proof or a step further, and checks one of its

@@ -46,14 +46,14 @@ def check(exercise_id: str, answer: Any) -> Verdict:
     KeyError
         For an id that no exercise has.
 
-    Book: the exercises of each chapter.
+    Book: chapter 3, "One mixture, by hand".
 
     >>> check("3.1", [1, 2, 3])
     3.1: not yet: those are the exponentials of the logits, not yet divided by their sum
     >>> check("3.1", [0.167, 0.333, 0.5])
     3.1: right
     >>> check("3.1", ...)
-    3.1: no answer yet: put yours in the place of ...
+    3.1: no answer yet: replace the ...
     """
     if exercise_id not in EXERCISES:
         raise KeyError(f"no exercise {exercise_id!r}; there are {', '.join(EXERCISES)}")

@@ -75,7 +75,7 @@ def unanswered(given: Any) -> bool:
     return given is None or given is Ellipsis
 
 
-_UNANSWERED = Verdict("unanswered", "no answer yet: put yours in the place of ...")
+_UNANSWERED = Verdict("unanswered", "no answer yet: replace the ...")
 
 
 def _right(text: str = "") -> Verdict:

@@ -14,8 +14,6 @@ from types import MappingProxyType
 class Objective:
     """``text`` continues "After the seminar you can"; ``chapters`` teach it or have exercises.
 
-    Book: the seminar's page of objectives.
-
     >>> OBJECTIVES["O4"].verb
     'derive'
     """

@@ -58,7 +58,7 @@ def test_no_answer_raises_and_none_of_these_is_right(answer: Answer, given: Any)
         (VECTOR, [1.0, 2.0], "not yet: two of three"),
         (VECTOR, [1.0, 3.0], "expected numbers of shape (3,), given shape (2,)"),
         (VECTOR, [0.042, 0.273, 1.0], "not yet (2 of 3 numbers are right)"),
-        (VECTOR, [..., ..., None], "no answer yet: put yours in the place of ..."),
+        (VECTOR, [..., ..., None], "no answer yet: replace the ..."),
         (COUNT, (6, 6), "not yet: count occurrences"),
         (COUNT, (6, 11.0), "right"),
         (COUNT, (6, 11.01), "not yet"),

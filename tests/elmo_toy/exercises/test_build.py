@@ -121,6 +121,14 @@ def test_an_error_in_a_function_is_reported_at_its_step(
     assert lines[0].endswith("your function raised NameError: name 'logit' is not defined")
 
 
+def test_the_page_of_the_homework_names_every_function_as_the_checker_does() -> None:
+    page = (Path(__file__).resolve().parents[3] / "book" / "build_it_yourself.md").read_text(
+        "utf-8"
+    )
+    for step in STEPS:
+        assert f"`{step.answer.signature}`" in page
+
+
 def test_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = run(tmp_path, capsys, None)
     assert status == 2

@@ -68,7 +68,7 @@ def test_unanswered_says_so(exercise: Exercise, answer: object) -> None:
     verdict = check(exercise.id, answer)
     assert verdict.status == "unanswered"
     assert not verdict.right
-    assert repr(verdict) == f"{exercise.id}: no answer yet: put yours in the place of ..."
+    assert repr(verdict) == f"{exercise.id}: no answer yet: replace the ..."
 
 
 @every_exercise
