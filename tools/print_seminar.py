@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import seminar
+from playwright.sync_api import Browser
 from print_pdf import PrintError, print_page, printing_browser, write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,8 +17,8 @@ MARK = "<!-- PDF -->"
 LINK = '<a href="{name}.pdf">PDF</a>'
 
 
-def print_all(site: Path, output: Path) -> list[Path]:
-    """Print every page of the seminar; return the PDFs.
+def print_all(browser: Browser, site: Path, output: Path) -> list[Path]:
+    """Print every page of the seminar with `browser`; return the PDFs.
 
     Raises
     ------
@@ -25,15 +26,14 @@ def print_all(site: Path, output: Path) -> list[Path]:
         Where the site has no such page, or the browser cannot print one.
     """
     printed = []
-    with printing_browser() as browser:
-        for name in seminar.PAGES:
-            page = site / seminar.FOLDER / f"{name}.html"
-            pdf = output / f"{name}.pdf"
-            print_page(page, pdf, browser=browser)
-            write_whole(page.with_suffix(".pdf"), pdf.read_bytes())
-            text = page.read_text("utf-8").replace(MARK, LINK.format(name=name))
-            write_whole(page, text.encode())
-            printed.append(pdf)
+    for name in seminar.PAGES:
+        page = site / seminar.FOLDER / f"{name}.html"
+        pdf = output / f"{name}.pdf"
+        print_page(page, pdf, browser=browser)
+        write_whole(page.with_suffix(".pdf"), pdf.read_bytes())
+        text = page.read_text("utf-8").replace(MARK, LINK.format(name=name))
+        write_whole(page, text.encode())
+        printed.append(pdf)
     return printed
 
 
@@ -44,8 +44,9 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "_build" / "seminar")
     arguments = parser.parse_args()
     try:
-        for pdf in print_all(arguments.site, arguments.output):
-            print(pdf)
+        with printing_browser() as browser:
+            for pdf in print_all(browser, arguments.site, arguments.output):
+                print(pdf)
     except (PrintError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -67,10 +67,12 @@ def loss_by_gamma() -> Figure:
     with panel.drawing() as axes:
         axes.axhline(np.log(2), color=QUIET, linewidth=1, linestyle=":")
         label(axes, "a guess", (3, np.log(2)), xytext=(-4, 11), ha="right")
-        for name, look, above in zip(("upper", "lower"), RUN_LOOKS, (13, -14), strict=False):
+        for name, look, above, at in zip(
+            ("upper", "lower"), RUN_LOOKS, (13, -14), (60, 52), strict=False
+        ):
             losses = descent.loss_at(np.tile(PRESETS[name], (len(gammas), 1)), gammas)
             axes.plot(gammas, losses, **look.line)
-            label(axes, name, (gammas[52], losses[52]), xytext=(-6, 13), ha="right")
+            label(axes, name, (gammas[at], losses[at]), xytext=(-6, 13), ha="right")
             marked = [int(np.abs(gammas - gamma).argmin()) for gamma in (1, 2)]
             axes.plot(gammas[marked], losses[marked], marker=look.marker, color=INK, linestyle="")
             for i in marked:

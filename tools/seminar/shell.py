@@ -18,9 +18,10 @@ PAGE = """<!DOCTYPE html>
 <link rel="icon" type="image/svg+xml" href="../_static/favicon.svg">
 <link rel="stylesheet" href="../_static/design_tokens.css">
 <link rel="stylesheet" href="../_static/katex/katex.min.css">
+<link rel="expect" href="#end" blocking="render">
 <link rel="stylesheet" href="page.css">
 <link rel="stylesheet" href="{name}.css">
-<script src="theme.js"></script>
+<script src="early.js"></script>
 {scripts}</head>
 <body>
 <a class="skip" href="#content">Skip to the {kind}</a>
@@ -30,6 +31,7 @@ PAGE = """<!DOCTYPE html>
 <main><article id="content" tabindex="-1">
 {body}
 </article></main>
+<div id="end"></div>
 {after}</body>
 </html>
 """
@@ -56,7 +58,9 @@ def page(
 ) -> str:
     """Return a whole page; `style` and `scripts` name files beside it, `controls` go into its bar.
 
-    The comment in the bar is where `print_seminar.py` puts a link to the page's PDF.
+    Nothing is painted before the whole page is there, as in the book: a table whose rows still
+    arrive changes its columns. The comment in the bar is where `print_seminar.py` puts a link to the
+    page's PDF.
     """
     here = f"{name}.html"
     links = "".join(

@@ -30,7 +30,7 @@ ROOM = {"top": (1196, 475), "side": (820, 670)}
 HEADING = re.compile(
     r"^(?P<title>.+?) \{#(?P<name>[a-z-]+) \.(?P<layout>[a-z]+) block=(?P<block>[a-z-]+)\}$"
 )
-CONTROLS = """<div class="controls" id="controls" hidden>
+CONTROLS = """<div class="controls">
 <button type="button" id="present">Present</button>
 <button type="button" id="back">Previous</button>
 <button type="button" id="on">Next</button>
@@ -147,7 +147,9 @@ def as_html(
     slide: Slide, number: int, count: int, values: Mapping[str, str], renderer: Renderer
 ) -> str:
     """Return a slide with its notes."""
-    reader = Reader(values, renderer, lambda name: draw(name, slide.layout))
+    reader = Reader(
+        values, renderer, lambda name: draw(name, slide.layout), tables=f"Table, slide {number},"
+    )
     face = reader.html(slide.face)
     if slide.layout == "side":
         # a figure is a paragraph of its own in Markdown; here it is the right half

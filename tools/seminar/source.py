@@ -25,6 +25,9 @@ PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\[\[(\w+)\]\]")
 #: What may hold a digit without being a number: an index, an address, and what is called by one.
 NAMES = re.compile(r"_\{?(?:k,)?\d\}?|\]\([^)]*\)|^\d\. |\b(?:chapter|Table|Chapter) \d\b|\bA4\b")
 
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+FIRST_CELL = re.compile(r"<tr>\n<td[^>]*>((?!<span class=.math)\S.*?)</td>", re.DOTALL)
+
 
 class SourceError(ValueError):
     """A source is not as it has to be; the message says where and what was expected."""
@@ -58,6 +61,8 @@ class Reader:
         What makes a figure's HTML of its name.
     filled
         Whether what `[[name]]` stands for is shown, as in the key.
+    tables
+        What a screen reader calls the tables, before their number.
     """
 
     def __init__(
@@ -67,9 +72,10 @@ class Reader:
         figures: Callable[[str], str] | None = None,
         *,
         filled: bool = True,
+        tables: str = "Table",
     ) -> None:
         self._values, self._katex, self._figures = values, renderer, figures
-        self._filled = filled
+        self._filled, self._called = filled, tables
         # html: the sources are this repository's own
         self._markdown = MarkdownIt("commonmark", {"html": True, "typographer": True})
         self._markdown.enable(["table", "smartquotes"])
@@ -79,6 +85,7 @@ class Reader:
             return self._image(str(tokens[place].attrs["src"]))
 
         self._markdown.add_render_rule("image", image)
+        self._tables = 0
 
     def html(self, text: str) -> str:
         """Return the HTML of Markdown.
@@ -89,7 +96,9 @@ class Reader:
             For a name that no number or figure has, and for a formula that KaTeX refuses.
         """
         rendered: str = self._markdown.render(PLACEHOLDER.sub(self._number, text))
-        return rendered
+        # a formula alone is no header: to a screen reader it is, to some checks it has no text
+        rendered = FIRST_CELL.sub(r'<tr>\n<th scope="row">\1</th>', rendered)
+        return TABLE.sub(self._wide, rendered)
 
     def inline(self, text: str) -> str:
         """Return the HTML of one line, without a paragraph around it."""
@@ -106,6 +115,12 @@ class Reader:
         if self._filled:
             return f'<span class="blank">{html.escape(value)}</span>'
         return '<span class="blank" role="img" aria-label="to fill in"></span>'
+
+    def _wide(self, match: re.Match[str]) -> str:
+        """Let a table that is wider than a phone be scrolled, by keyboard too."""
+        self._tables += 1
+        name = f"{self._called} {self._tables}"
+        return f'<div class="wide" role="region" aria-label="{name}" tabindex="0">{match[0]}</div>'
 
     def _formula(self, formula: str, options: Mapping[str, Any]) -> str:
         display = bool(options["display_mode"])

@@ -9,15 +9,12 @@
 "use strict";
 (() => {
   const root = document.documentElement;
-  const asked = new URLSearchParams(location.search);
   const slides = [...document.querySelectorAll(".slide")];
   const element = (id) => document.getElementById(id);
   let current = Math.max(0, slides.findIndex((slide) => `#${slide.id}` === location.hash));
   let other = null; // the other window, of the two
 
-  const mode = asked.has("speaker") ? "speaker" : asked.has("present") ? "present" : "read";
-  root.dataset.mode = mode;
-  element("controls").hidden = false;
+  const mode = root.dataset.mode; // early.js has read it off the address
 
   const flipTheme = () => {
     root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
