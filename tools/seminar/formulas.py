@@ -28,15 +28,12 @@ FORMULAS: Mapping[str, str] = MappingProxyType(
             r"\sum_k \frac{\partial\mathcal{L}}{\partial z_k}\, m_k"
         ),
         "formula_logit_sum": r"\sum_j \frac{\partial\mathcal{L}}{\partial a_j} = 0",
-        "formula_without_m": (r"\sum_j b_j = \gamma\, \frac{\partial\mathcal{L}}{\partial \gamma}"),
         "formula_step": (
             r"a' = a - \eta\, \frac{\partial\mathcal{L}}{\partial a}, \qquad "
             r"\gamma' = \gamma - \eta\, \frac{\partial\mathcal{L}}{\partial \gamma}"
         ),
-        "formula_product": r"g = \gamma s, \qquad \gamma = \sum_j g_j, \qquad s = g / \gamma",
         "formula_unseen": r"\sum_j u_j\, c_{k,j} = 0 \text{ for every } k",
         "formula_head_unseen": r"g_j(t) = s_j + t\, u_j",
-        "formula_one_third": r"\tfrac{1}{3}",
         "formula_other": r"1 - p",
         "formula_minus_log_p": r"-\log p",
         "formula_minus_log_other": r"-\log (1 - p)",

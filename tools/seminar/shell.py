@@ -59,8 +59,8 @@ def page(
     """Return a whole page; `style` and `scripts` name files beside it, `controls` go into its bar.
 
     Nothing is painted before the whole page is there, as in the book: a table whose rows still
-    arrive changes its columns. The comment in the bar is where `print_seminar.py` puts a link to the
-    page's PDF.
+    arrive changes its columns. The comment in the bar is where `print_seminar.py` puts a link to
+    the page's PDF.
     """
     here = f"{name}.html"
     links = "".join(
