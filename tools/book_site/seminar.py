@@ -78,7 +78,7 @@ class QuizDirective(SeminarDirective):
         if several:
             restart = tag("button", "Start again", type="button", data_action="restart")
             status = tag("p", role="status", class_="kit-score")
-            shown.append(tag("div", status, tag("p", restart), class_="kit-foot pst-js-only"))
+            shown.append(tag("div", status, tag("p", restart), class_="kit-foot"))
         found: list[nodes.Node] = [
             Quiz("", tag("div", *shown, class_="kit-quiz"), items=self.arguments[0])
         ]
@@ -166,7 +166,7 @@ class CutListDirective(SeminarDirective):
             [str(place), note(blocks[cut["block"]]), cut["how"], str(cut["saves"])]
             for place, cut in enumerate(plan()["cut"], start=1)
         ]
-        return self.markdown(table(("", "Block", "How", "Minutes saved"), rows))
+        return self.markdown(table(("Order", "Block", "How", "Minutes saved"), rows))
 
 
 class ExplorerLinksDirective(SeminarDirective):
@@ -188,7 +188,7 @@ class ObjectivesDirective(SeminarDirective):
             for name, objective in OBJECTIVES.items()
         ]
         lines = [f"* **{name}** {objective.text}." for name, objective in OBJECTIVES.items()]
-        head = ("", "Verb", "Exercises", "Questions")
+        head = ("Objective", "Verb", "Exercises", "Questions")
         return [*self.markdown("\n".join(lines)), *self.markdown(table(head, rows))]
 
 

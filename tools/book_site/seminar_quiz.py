@@ -82,7 +82,7 @@ def item_elements(item: quiz.Item, where: Sequence[nodes.Node], number: str) -> 
         "fieldset",
         tag("legend", f"{number}{item.question}"),
         *options,
-        tag("p", tag("button", "Check", type="button"), class_="pst-js-only"),
+        tag("p", tag("button", "Check", type="button"), class_="kit-check"),
         tag("p", role="status", class_="kit-said"),
         tag(
             "details",
