@@ -9,7 +9,7 @@ BIN := .venv/bin
 # numpy's sums depend on the number of threads in their last digit
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help book test serve pdf epub archive bench clean environment-book environment-test
+.PHONY: help book test serve pdf epub archive seminar bench clean environment-book environment-test
 
 help:
 	@echo 'make book    build the book into _build/html'
@@ -17,6 +17,7 @@ help:
 	@echo 'make pdf     print the whole book into _build/elmo-companion.pdf'
 	@echo 'make epub    make an EPUB of it, _build/elmo-companion.epub'
 	@echo 'make archive pack site, notebooks and package, _build/elmo-companion.zip'
+	@echo 'make seminar print the slides, the worksheet and the handout into _build/seminar'
 	@echo 'make test    check style, types, package, notebooks and the built book'
 	@echo 'make bench   measure speed, beside other libraries and what the machine allows'
 	@echo 'make clean   remove what was built; "make clean ALL=1" also .venv and the caches'
@@ -42,6 +43,10 @@ epub: environment-book
 archive: environment-book
 	@$(BIN)/python tools/build_book.py
 	@$(BIN)/python tools/build_archive.py
+# the tests' environment has what drives the browser
+seminar: environment-test
+	@$(BIN)/python tools/build_book.py
+	@ELMO_BROWSER=$$($(BIN)/python tools/browser.py --install) $(BIN)/python tools/print_seminar.py
 
 test: environment-test
 	@sh tools/check.sh

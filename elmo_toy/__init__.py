@@ -4,16 +4,21 @@
 whoever only wants to mix waits for numpy alone.
 """
 
-from elmo_toy.layer_norm import LayerNorm
-from elmo_toy.scalar_mix import (
-    ScalarMix,
-    ScalarMixGradients,
-    logit_penalty,
-    logit_penalty_gradient,
-    scalar_mix,
-    scalar_mix_gradients,
-    softmax,
-)
+import sys
+
+# `python -m elmo_toy.check` has advice for machines without numpy or with a Python that lacks
+# `orig_argv`. It imports this package first, which must not fail there.
+if "elmo_toy.check" not in getattr(sys, "orig_argv", ["elmo_toy.check"]):
+    from elmo_toy.layer_norm import LayerNorm
+    from elmo_toy.scalar_mix import (
+        ScalarMix,
+        ScalarMixGradients,
+        logit_penalty,
+        logit_penalty_gradient,
+        scalar_mix,
+        scalar_mix_gradients,
+        softmax,
+    )
 
 __version__ = "0.1.0"
 

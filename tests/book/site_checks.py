@@ -487,7 +487,7 @@ def broken(site: Site, page: Page, url: str) -> str | None:
         return f"leads out of the site ({url})"
     if name not in site.files:
         return f"leads to {name}, which does not exist"
-    anchor = unquote(urlsplit(url).fragment)
+    anchor = unquote(urlsplit(url).fragment).partition("?")[0]  # then an explorer's state
     target = site.by_name.get(name)
     if anchor and anchor != "top" and target and anchor not in target.ids:
         return f"leads to #{anchor}, which {name} does not have"

@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "geometry": {"_checks"},
     "influence": MIX,
     "descent": MIX | {"worked_example"},
+    "check": set(),  # tries what it imports, by name, and has to run without any of it
     "elmo_scalar_mix_demo": set(),  # runs alone, without the package
     "text": set(),
     "toy_language": {"text"},
@@ -44,6 +45,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "experiments": {"_checks", "text", "toy_language", "bilm", "task", "predecessors"},
     "tables": set(),
     "reported": {"tables"},
+    "exercises": MIX
+    | {"worked_example", "descent", "gradient_check", "reported", "similarity", "bilm"},
+    "quiz": MIX | {"worked_example", "descent", "reported", "exercises"},
     "figures": MIX
     | {"worked_example", "gradient_check", "geometry", "influence", "descent", "similarity"},
     "widgets": MIX | {"worked_example", "gradient_check", "descent", "text", "bilm", "experiments"},

@@ -8,6 +8,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * replaces the theme's icon script (542 kB gzipped) by a font of the icons in use (`icons`);
 * lets a page load and run what it needs and nothing else (`policy`);
 * puts the style sheets together, without the rules that no page uses (`styles`);
+* makes the seminar's quizzes, plans and tables from data (`seminar`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
 * names the links that run a notebook elsewhere, and makes links for a class's hub (`launch`);
 * leaves out the comments and the indentation of this book's own scripts (`scripts`);
@@ -25,8 +26,9 @@ from typing import Any
 import npm_packages
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.errors import ExtensionError
 
-from . import icons, katex, launch, pages, policy, scripts, styles, web
+from . import icons, katex, launch, pages, policy, scripts, seminar, styles, web
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).parent / "templates"
@@ -59,6 +61,18 @@ def copy_katex_style(target: Path) -> None:
     (target / "katex.min.css").write_text(style, "utf-8")
 
 
+def write_seminar(app: Sphinx, exception: Exception | None) -> None:
+    """Write the slides and sheets of the seminar into the site, if this is the book's."""
+    if exception is not None or app.builder.format != "html" or Path(app.srcdir) != ROOT:
+        return
+    import seminar as sheets  # it imports this package
+
+    try:
+        sheets.write(Path(app.outdir), katex.renderer)
+    except sheets.SourceError as error:
+        raise ExtensionError(f"the seminar's slides and sheets: {error}") from error
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register everything with Sphinx (not for parallel writing: one KaTeX process answers)."""
     app.connect("config-inited", use_repository_files, priority=100)
@@ -69,5 +83,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     icons.setup(app)
     styles.setup(app)
     launch.setup(app)
+    seminar.setup(app)
+    app.connect("build-finished", write_seminar, priority=400)  # before KaTeX is ended
     app.connect("build-finished", scripts.strip_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -1,0 +1,63 @@
+"""Exercises of the book: each with hints, a solution, and a check that names the usual mistakes.
+
+    from elmo_toy.exercises import check
+    check("3.1", [0.1667, 0.3333, 0.5])
+
+An exercise is a question with a place in the book (`exercise`), its answer judges what a reader
+gives (`answers`), and the usual wrong formulas are run, not typed (`mistakes`). The notebooks of
+exercises are written from here by ``tools/write_exercises.py``; `build` is the homework that goes
+from an empty file to a mixture that learns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from elmo_toy.exercises import carry, context, gradient, mixture, task
+from elmo_toy.exercises.answers import Verdict
+from elmo_toy.exercises.exercise import Exercise
+
+__all__ = ["EXERCISES", "Exercise", "Verdict", "check"]
+
+#: All exercises by id, in the order of the chapters.
+EXERCISES: Mapping[str, Exercise] = MappingProxyType(
+    {
+        exercise.id: exercise
+        for module in (context, mixture, gradient, task, carry)
+        for exercise in module.EXERCISES
+    }
+)
+
+
+def check(exercise_id: str, answer: Any) -> Verdict:
+    """Judge an answer: right, a usual mistake by name, or neither, then with the first hint.
+
+    Parameters
+    ----------
+    exercise_id
+        As in "3.2".
+    answer
+        What the exercise asks for; ``...`` and None are no answer yet.
+
+    Raises
+    ------
+    KeyError
+        For an id that no exercise has.
+
+    Book: chapter 3, "One mixture, by hand".
+
+    >>> check("3.1", [1, 2, 3])
+    3.1: not yet: those are the exponentials of the logits, not yet divided by their sum
+    >>> check("3.1", [0.167, 0.333, 0.5])
+    3.1: right
+    >>> check("3.1", ...)
+    3.1: no answer yet: replace the ...
+    """
+    if exercise_id not in EXERCISES:
+        raise KeyError(f"no exercise {exercise_id!r}; there are {', '.join(EXERCISES)}")
+    exercise = EXERCISES[exercise_id]
+    verdict = exercise.answer.judge(answer)
+    hint = f". A hint: {exercise.hints[0]}" if verdict.status == "wrong" else ""
+    return Verdict(verdict.status, f"{exercise_id}: {verdict.text}{hint}", verdict.wrong)

@@ -1,0 +1,128 @@
+"""How answers are judged: rounded ones are right, unreadable ones get a sentence, none raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_toy.exercises.answers import (
+    Answer,
+    Choices,
+    Count,
+    Function,
+    Number,
+    Witness,
+    Wrong,
+    apart,
+    tolerance,
+)
+
+NUMBER = Number(0.420337, (Wrong(0.840674, "no mean"),))
+VECTOR = Number([0.042234, 0.272578, -0.314812], (Wrong([1.0, 2.0], "two of three"),))
+COUNT = Count((6, 11), (Wrong((6, 6), "count occurrences"),))
+CHOICES = Choices(("A", "B", "C"), frozenset("AB"), (Wrong(("A",), "one is missing"),))
+FUNCTION = Function(
+    "double(x)",
+    lambda x: 2 * x,
+    ((np.array([1.0, 2.0]),), (np.array([-3.0]),)),
+    (Wrong(lambda x: x + 2, "you added"), Wrong(lambda x: x / 0, "you divided by nothing")),
+)
+WITNESS = Witness((2,), lambda x: "they are equal" if x[0] == x[1] else None, [1.0, 2.0])
+KINDS: tuple[Answer, ...] = (NUMBER, VECTOR, COUNT, CHOICES, FUNCTION, WITNESS)
+
+
+@pytest.mark.parametrize("answer", KINDS, ids=lambda answer: type(answer).__name__)
+@pytest.mark.parametrize(
+    "given", [None, ..., "soup", object(), float("nan"), [[1], [1, 2]], {}, 1j, True, lambda: 1]
+)
+def test_no_answer_raises_and_none_of_these_is_right(answer: Answer, given: Any) -> None:
+    verdict = answer.judge(given)
+    assert not verdict.right
+    assert verdict.text
+    assert (verdict.status == "unanswered") == (given in (None, ...))
+
+
+@pytest.mark.parametrize(
+    ("answer", "given", "text"),
+    [
+        (NUMBER, "0.42", "expected one number, given '0.42'"),
+        (NUMBER, [0.42], "expected one number, given shape (1,)"),
+        (NUMBER, np.nan, "expected finite numbers, given nan"),
+        (NUMBER, lambda: 0.42, "a function was given, expected one number: call it first"),
+        (NUMBER, True, "expected one number, given True"),
+        (VECTOR, [1.0, 2.0], "not yet: two of three"),
+        (VECTOR, [1.0, 3.0], "expected numbers of shape (3,), given shape (2,)"),
+        (VECTOR, [0.042, 0.273, 1.0], "not yet (2 of 3 numbers are right)"),
+        (VECTOR, [..., ..., None], "no answer yet: replace the ..."),
+        (COUNT, (6, 6), "not yet: count occurrences"),
+        (COUNT, (6, 11.0), "right"),
+        (COUNT, (6, 11.01), "not yet"),
+        (CHOICES, "b", "not yet: 1 missing"),
+        (CHOICES, ["a", " B "], "right"),
+        (CHOICES, "A", "not yet: one is missing"),
+        (CHOICES, ["A", "C"], "not yet: 1 too many, 1 missing"),
+        (CHOICES, ["A", "soup"], "expected some of A, B, C, given ['A', 'soup']"),
+        (CHOICES, 3, "expected some of A, B, C, given 3"),
+        (WITNESS, [1, 1], "not yet: they are equal"),
+        (WITNESS, [1, 3], "right"),
+        (FUNCTION, lambda x: x * 2, "right, on 2 inputs"),
+        (FUNCTION, lambda x: x + 2, "not yet: you added"),
+        (FUNCTION, lambda x: x / np.zeros(1), "not yet: you divided by nothing"),
+        (FUNCTION, lambda x: np.log(-np.abs(x)), "your function's result has numbers that are not"),
+        (FUNCTION, lambda x: 2 * np.abs(x), "not yet: right on 1 of 2 inputs"),
+        (FUNCTION, lambda x: ..., "no answer yet"),
+        (FUNCTION, lambda: 1, "your function raised TypeError: "),
+        (FUNCTION, lambda x: "x", "your function's result: expected numbers of shape (2,)"),
+        (FUNCTION, 2.0, "expected a function, given 2.0: leave out the call"),
+    ],
+)
+def test_what_is_said(answer: Answer, given: Any, text: str) -> None:
+    assert answer.judge(given).text.startswith(text)
+
+
+@given(st.floats(1e-6, 1e6), st.booleans())
+def test_what_is_rounded_to_three_digits_is_right(value: float, negative: bool) -> None:
+    value = -value if negative else value
+    assert Number(value).judge(float(f"{value:.3g}")).right
+    assert Number(value).judge(float(f"{value:.5g}")).right
+
+
+@given(st.floats(1e-3, 1e3), st.floats(0.02, 5))
+def test_two_percent_off_is_wrong(value: float, off: float) -> None:
+    assert not Number(value).judge(value * (1 + off)).right
+    assert apart(value, value * (1 + off))
+
+
+def test_fewer_digits_where_a_number_is_measured() -> None:
+    assert not Number(0.1496).judge(0.151).right
+    assert Number(0.1496, digits=2).judge(0.151).right
+
+
+def test_tolerance_of_an_array_is_that_of_its_largest_number() -> None:
+    assert tolerance([0.001, 20.0]) == tolerance(20.0)
+    assert tolerance(0.0) == pytest.approx(0.005)
+
+
+def test_a_function_may_write_into_what_it_gets() -> None:
+    def doubling(x: np.ndarray[Any, Any]) -> Any:
+        x *= 2
+        return x
+
+    assert FUNCTION.judge(doubling).right
+    assert FUNCTION.judge(doubling).right
+
+
+@pytest.mark.parametrize("first", [np.ones(2), float("nan")])
+@pytest.mark.parametrize("second", [np.ones(3), 1.0])
+def test_shapes_and_numbers_that_are_none_are_apart(first: Any, second: Any) -> None:
+    assert apart(first, second)
+
+
+def test_a_wrong_formula_never_hides_the_right_one() -> None:
+    same: Callable[[Any], Any] = lambda x: 2 * x  # noqa: E731  (as exercises write them)
+    assert Function("f(x)", same, ((1.0,),), (Wrong(same, "no"),)).judge(same).right

@@ -1,0 +1,179 @@
+"""The exercises: each solution passes, each mistake is named, and all of the book is reached."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo_toy import exercises
+from elmo_toy.bilm.model import parameter_shapes
+from elmo_toy.bilm.released import RELEASED
+from elmo_toy.exercises import EXERCISES, Exercise, check
+from elmo_toy.exercises.answers import Choices, Count, Function, Number, Witness, apart
+from elmo_toy.exercises.exercise import LEVELS, PAGES
+from elmo_toy.exercises.mistakes import MISCONCEPTIONS
+from elmo_toy.exercises.objectives import OBJECTIVES
+from tools import prose_numbers
+
+PACKAGE = Path(exercises.__file__).parent
+NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
+every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+
+
+@every_exercise
+def test_the_solution_passes(exercise: Exercise) -> None:
+    verdict = check(exercise.id, exercise.answer.solution)
+    assert verdict.right, verdict
+
+
+@every_exercise
+def test_every_mistake_is_recognised_with_its_sentence(exercise: Exercise) -> None:
+    assert len(exercise.answer.wrong) >= 3
+    for wrong in exercise.answer.wrong:
+        verdict = check(exercise.id, wrong.answer)
+        assert verdict.status == "mistake"
+        assert verdict.wrong is wrong
+        assert str(verdict) == f"{exercise.id}: not yet: {wrong.sentence}"
+        assert wrong.misconception in (None, *MISCONCEPTIONS)
+
+
+@every_exercise
+def test_solution_and_mistakes_differ_in_three_digits(exercise: Exercise) -> None:
+    answer = exercise.answer
+    named = [("the solution", answer.solution)]
+    named += [(wrong.sentence, wrong.answer) for wrong in answer.wrong]
+    for (one, first), (other, second) in combinations(named, 2):
+        match answer:
+            case Number():
+                differ = apart(first, second)
+            case Function():
+                with np.errstate(all="ignore"):
+                    differ = any(apart(first(*p), second(*p)) for p in answer.probes)
+            case Choices():
+                differ = set(first) != set(second)
+            case Count() | Witness():
+                differ = not np.array_equal(first, second)
+        assert differ, f"{one} / {other}"
+
+
+@every_exercise
+@pytest.mark.parametrize("answer", [None, ...])
+def test_unanswered_says_so(exercise: Exercise, answer: object) -> None:
+    verdict = check(exercise.id, answer)
+    assert verdict.status == "unanswered"
+    assert not verdict.right
+    assert repr(verdict) == f"{exercise.id}: no answer yet: replace the ..."
+
+
+@every_exercise
+def test_unreadable_answers_get_a_sentence(exercise: Exercise) -> None:
+    for answer in ("soup", np.nan, [[1], [1, 2]], np.full((9, 9), 0.5)):
+        assert check(exercise.id, answer).status in ("unreadable", "wrong")
+
+
+def test_an_answer_that_is_nothing_known_gets_the_first_hint() -> None:
+    assert str(check("3.4", 123.0)).endswith(f"not yet. A hint: {EXERCISES['3.4'].hints[0]}")
+
+
+def test_an_unknown_id() -> None:
+    with pytest.raises(KeyError, match=r"no exercise '9\.9'; there are 1\.1, 1\.2"):
+        check("9.9", 1)
+
+
+def test_spread() -> None:
+    assert len(EXERCISES) >= 24
+    chapters = Counter(exercise.chapter for exercise in EXERCISES.values())
+    assert set(chapters) == set(PAGES)
+    assert min(chapters.values()) >= 2
+    others = [number for chapter, number in chapters.items() if chapter not in (3, 4)]
+    assert min(chapters[3], chapters[4]) > max(others)
+    levels = Counter(exercise.level for exercise in EXERCISES.values())
+    assert set(levels) == set(LEVELS)
+    assert min(levels.values()) >= 6
+    assert {exercise.objective for exercise in EXERCISES.values()} == set(OBJECTIVES)
+
+
+def test_objectives_name_the_chapters_where_they_are_exercised() -> None:
+    for exercise in EXERCISES.values():
+        assert exercise.chapter in OBJECTIVES[exercise.objective].chapters, exercise.id
+
+
+def test_ids_are_in_order() -> None:
+    numbers = [tuple(map(int, exercise_id.split("."))) for exercise_id in EXERCISES]
+    assert numbers == sorted(numbers)
+    for chapter in PAGES:
+        own = [number for first, number in numbers if first == chapter]
+        assert own == list(range(1, len(own) + 1))
+
+
+@every_exercise
+def test_anchor_exists(exercise: Exercise) -> None:
+    page, _, anchor = exercise.anchor.partition("#")
+    text = "\n\n".join(section.text for section in prose_numbers.sections(NOTEBOOKS / page))
+    assert anchor in {slug for _, slug in prose_numbers.headings(text)}
+
+
+@every_exercise
+def test_texts(exercise: Exercise) -> None:
+    assert 2 <= exercise.minutes <= 20
+    assert all(exercise.hints)
+    for text in (exercise.question, *exercise.hints, exercise.solution_text):
+        assert text.count("$") % 2 == 0
+        assert not re.search(r"\b(simply|just|of course|obviously)\b", text)
+    assert ast.parse(exercise.code)
+
+
+def test_no_decimal_is_typed_in_a_text() -> None:
+    """What binds the numbers of the other pages' prose to values is here the f-string itself."""
+    for path in PACKAGE.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg in ("question", "hints", "solution_text"):
+                typed = [
+                    part.value
+                    for part in ast.walk(node.value)
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                ]
+                # exercise numbers are names
+                found = re.findall(r"\d+\.\d+", re.sub(r"exercise\s\d+\.\d+", "", " ".join(typed)))
+                assert not found, f"{path.name}, line {node.value.lineno}: {found}"
+
+
+# --- single exercises against something that they were not made from ------------------------------
+
+
+def test_the_size_of_a_cell_is_that_of_the_released_shapes() -> None:
+    shapes = parameter_shapes(RELEASED["original"], None)
+    (first, *_) = [name.rpartition("/")[0] for name in shapes if name.endswith("W_P_0")]
+    sizes = [np.prod(shape) for name, shape in shapes.items() if name.startswith(f"{first}/")]
+    both_directions = sum(int(size) for size in sizes)
+    assert both_directions == 2 * EXERCISES["8.1"].answer.solution
+
+
+def test_no_logits_move_the_score_faster_than_the_bound() -> None:
+    scores = np.array([1.0, -2.0, 2.0])
+    logits = np.random.default_rng(0).normal(0, 5, size=(20000, 3))
+    logits = np.concatenate([logits, [[-40.0, 0.0, 0.0]]])
+    weights = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    slopes = 3 * weights * (scores - (weights @ scores)[:, None])
+    bound = EXERCISES["4.10"].answer.solution
+    assert np.abs(slopes).max() <= bound
+    assert np.abs(slopes).max() == pytest.approx(bound, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_systems_simulated(seed: int) -> None:
+    """A hundred thousand tries, as the hint says, are enough for the digits that are asked for."""
+    draws = np.random.default_rng(seed).normal(scale=0.17, size=(100_000, 2, 3)).mean(axis=2)
+    share = (np.abs(draws[:, 0] - draws[:, 1]) >= 0.2).mean()
+    assert check("6.4", share).right
+
+
+def test_rounded_witnesses_are_witnesses() -> None:
+    for exercise_id in ("3.8", "4.7", "5.4"):
+        assert check(exercise_id, np.round(EXERCISES[exercise_id].answer.solution, 3)).right

@@ -1,0 +1,190 @@
+"""The seminar's data, and quizzes where nobody can answer them."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+from book_site import seminar, seminar_data, seminar_quiz
+from book_site.explorer_links import LINKS
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
+
+from elmo_toy import quiz
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PLAN = seminar_data.plan()
+LENGTHS = PLAN["plans"]
+BLOCKS = {block["id"]: block for block in PLAN["block"]}
+blocks = pytest.mark.parametrize("block", PLAN["block"], ids=lambda block: block["id"])
+
+
+def test_three_plans() -> None:
+    assert LENGTHS == [60, 75, 90]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_minutes_sum_to_the_length(length: int) -> None:
+    marks = seminar_data.minute_marks(length)
+    assert marks[0][1] == 0
+    assert marks[-1][2] == length
+    for (_, _, end), (_, start, _) in itertools.pairwise(marks):
+        assert end == start
+
+
+@blocks
+def test_a_block_is_complete(block: dict[str, object]) -> None:
+    assert set(block) - {"never_cut"} == {"id", "title", "minutes", "you", "they", "open"}
+    minutes = block["minutes"]
+    assert isinstance(minutes, list)
+    assert len(minutes) == len(LENGTHS)
+    assert minutes == sorted(minutes), "a longer plan never has less time for a block"
+
+
+@blocks
+def test_what_a_block_opens_exists(block: dict[str, list[str]]) -> None:
+    places = [name for name in block["open"] if "#" in name]
+    assert places, "no link to a page's anchor"
+    for name in block["open"]:
+        if name.startswith("explorer:"):
+            assert name.removeprefix("explorer:") in LINKS
+        elif name.startswith("CT"):
+            assert name in seminar_data.sets()
+        else:
+            page = name.rpartition("|")[2].partition("#")[0]
+            assert (REPOSITORY / page).is_file(), page
+
+
+@blocks
+def test_a_vote_that_a_block_asks_for_is_opened_there(block: dict[str, str]) -> None:
+    for vote in re.findall(r"CT\d+", block["you"]):
+        assert vote in block["open"]
+
+
+def test_what_is_never_cut_is_in_every_plan() -> None:
+    never = [block for block in PLAN["block"] if block.get("never_cut")]
+    assert {"gamma", "head", "walk", "verdict", "gradient"} == {block["id"] for block in never}
+    assert all(all(block["minutes"]) for block in never)
+
+
+def test_the_discovery_has_the_most_time_of_the_short_plan() -> None:
+    minutes = {name: block["minutes"][0] for name, block in BLOCKS.items()}
+    centre = minutes.pop("head") + minutes.pop("walk") + minutes.pop("verdict")
+    assert centre > max(minutes.values())
+    assert centre >= LENGTHS[0] / 4
+
+
+def test_cuts_leave_every_block_that_may_not_go() -> None:
+    cuts = PLAN["cut"]
+    assert len({cut["block"] for cut in cuts}) == len(cuts)
+    for cut in cuts:
+        block = BLOCKS[cut["block"]]
+        left = [minutes - cut["saves"] for minutes in block["minutes"] if minutes]
+        assert min(left) > 0 if block.get("never_cut") else min(left) >= 0, cut
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_cuts_are_worth_having(length: int) -> None:
+    present = {block["id"] for block, _, _ in seminar_data.minute_marks(length)}
+    assert sum(cut["saves"] for cut in PLAN["cut"] if cut["block"] in present) >= 10
+
+
+def test_notes_have_a_section_for_each_block_in_order() -> None:
+    notes = (REPOSITORY / seminar.NOTES).read_text("utf-8")
+    titles = re.findall(r"^## (.+)$", notes, re.MULTILINE)
+    assert titles[1:] == [block["title"] for block in PLAN["block"]]
+    for section in notes.split("\n## ")[2:]:
+        for part in ("{marks}`", "**Say.**", "**Ask.**", "**Expect.**", "**If stuck.**"):
+            assert part in section, section[:40]
+        assert "**May be skipped.**" in section, section[:40]
+
+
+def test_every_concept_test_has_its_screen() -> None:
+    text = (REPOSITORY / seminar.CONCEPT_TESTS).read_text("utf-8")
+    for item in quiz.concept_tests():
+        assert f"({item.id.lower()})=\n## {item.id} · " in text
+        assert f"```{{quiz}} {item.id}\n" in text
+
+
+def test_the_key_has_a_line_for_each_question() -> None:
+    for name in ("pre", "post", "concept"):
+        items = seminar_data.sets()[name]
+        lines = seminar_quiz.key_lines(items)
+        for item, line in zip(items, lines, strict=True):
+            assert f"{item.key}. {item.right.text}" in line
+            for option in item.options:
+                assert option.misconception is None or option.misconception in line
+
+
+# --- what the builders make of it -----------------------------------------------------------------
+
+
+def build(folder: Path, builder: str, text: str) -> tuple[str, str]:
+    """Build one page with nothing but the seminar's extension; returns it, and the warnings."""
+    (folder / "index.md").write_text(f"# A page\n\n{text}\n", "utf-8")
+    warnings = io.StringIO()
+    extensions = ["myst_parser", "book_site.seminar"]
+    with docutils_namespace():
+        app = Sphinx(
+            folder,
+            None,
+            folder / "out",
+            folder / "doctrees",
+            builder,
+            confoverrides={"extensions": extensions},
+            status=None,
+            warning=warnings,
+        )
+        app.build()
+    made = folder / "out" / f"index.{'txt' if builder == 'text' else 'html'}"
+    return made.read_text("utf-8"), warnings.getvalue()
+
+
+@pytest.mark.parametrize("builder", ["text", "singlehtml"])
+def test_on_paper_questions_are_a_list_with_a_key(builder: str, tmp_path: Path) -> None:
+    made, _ = build(tmp_path, builder, "```{quiz} post\n```")
+    plain = " ".join(re.sub("<[^>]+>", "", made).split())
+    assert "fieldset" not in made
+    questions, _, key = plain.partition("Key")
+    for item in quiz.post_quiz():
+        assert " ".join(item.question.split()[:6]) in questions
+        assert f"{item.key}. {item.right.text}" in key
+        assert item.right.explanation not in questions
+
+
+def test_a_page_of_the_site_has_elements_and_no_script_in_them(tmp_path: Path) -> None:
+    made, _ = build(tmp_path, "html", "```{quiz} pre\n```")
+    assert made.count("<fieldset") == made.count("</fieldset>") == 5
+    assert made.count('type="radio"') == sum(len(item.options) for item in quiz.pre_quiz())
+    assert not re.search(r"\son\w+=", made[made.index("<fieldset") : made.rindex("</fieldset>")])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```{quiz} none\n```", "no quiz 'none'; there are pre, post, concept"),
+        ("{value}`nonsense`", "no value 'nonsense'; there are"),
+        ("{marks}`nonsense`", "no block 'nonsense' in plan.toml"),
+        ("{explorer}`nonsense`", "no link 'nonsense'; there are walk start"),
+        ("{sheet}`nonsense`", "no sheet 'nonsense'; there are slides, worksheet"),
+        ("{thread}`nonsense`", "'nonsense' is no thread: owner/repository#number expected"),
+    ],
+)
+def test_what_does_not_exist_is_a_warning_with_its_line(
+    text: str, expected: str, tmp_path: Path
+) -> None:
+    _, warnings = build(tmp_path, "html", text)
+    assert expected in warnings
+    assert "index.md" in warnings
+
+
+def test_numbers_by_name(tmp_path: Path) -> None:
+    made, warnings = build(
+        tmp_path, "text", "{value}`loss` {value}`short` {thread}`a/b#7` {marks}`runs`"
+    )
+    assert "0.420337 60 b 7" in made
+    assert re.search(r"Minutes \d+–\d+ of 75, \d+–\d+ of 90\.", made)  # none of 60
+    assert not warnings
