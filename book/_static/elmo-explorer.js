@@ -87,7 +87,8 @@ globalThis.ElmoExplorer = class extends HTMLElement {
         control.checked = control.value === value;
       } else {
         control.value = value;
-        control.setAttribute("aria-valuetext", spoken);
+        // Of the others the value itself is read out.
+        if (control.type === "range") control.setAttribute("aria-valuetext", spoken);
       }
     }
     for (const button of this.toggles) {

@@ -7,7 +7,8 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
   a warning (`katex`);
 * replaces the theme's icon script (542 kB gzipped) by a font of the icons in use (`icons`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
-* leaves out the comments and the indentation of this book's own scripts (`scripts`);
+* leaves out the comments and the spaces of this book's own scripts (`scripts`);
+* writes the weights of the language model that a page runs when it is asked to (`weights`);
 * overrides the few templates whose markup fails an accessibility check (`templates/`).
 """
 
@@ -22,7 +23,7 @@ import npm_packages
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from . import icons, katex, pages, scripts
+from . import icons, katex, pages, scripts, weights
 from .data_uri import data_uri
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,4 +78,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     pages.setup(app)
     icons.setup(app)
     app.connect("build-finished", scripts.strip_scripts)
+    app.connect("build-finished", weights.write_weights)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -23,6 +23,7 @@ SCRIPTS_BY_MARK = {
     "elmo-gradient.js": "<elmo-gradient",
     "elmo-shift.js": "<elmo-shift",
     "elmo-seeds.js": "<elmo-seeds",
+    "elmo-reader.js": "<elmo-reader",
 }
 # For a version switcher that this book has not; it would have to wait for a deferred script.
 UNUSED_INLINE = "DOCUMENTATION_OPTIONS.pagename"
