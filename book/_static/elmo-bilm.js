@@ -214,5 +214,5 @@ globalThis.ElmoBilm = (() => {
     };
   }
 
-  return { Model, drawn, generator, reading, unpacked, vectorsAt };
+  return { reading, unpacked };
 })();

@@ -7,22 +7,26 @@
 
 (() => {
   const { fixed, sum, withWeight } = ElmoMath;
-  const { LOOKS, button, buttons, limit, line, mark, predict, slider, small, svg, table, text, value } = ElmoParts;
+  const { LOOKS, button, buttons, isMixture, limit, line, mark, predict, radios, slider, small, svg, table, text, value } = ElmoParts;
   const HERE = globalThis.document?.currentScript.src;
   const LONGEST = 300;
   const AMONG = { same: "pairs of one word", different: "pairs of two words" };
   const GUESSES = ["nearer", "further"];
+  const EQUAL = [1 / 3, 1 / 3, 1 / 3];
   const MODELS = ["trained", "untrained"];
+  const NAMES = ["token", "lower", "upper"];
   const BOTH = [0, 1];
-  const QUOTES = { "‘": "'", "’": "'", "“": '"', "”": '"' };
   const percent = (chance) => `${fixed(100 * chance, 2)}%`;
   const replaced = (pair, k, value) => pair.map((old, i) => (i === Number(k) ? value : old));
+  const shortened = (typed) => [...typed].slice(0, LONGEST).join("");
   const pause = () => new Promise((done) => setTimeout(done));
 
   /* Words and signs: lower case, every digit 0. */
-  const tokensOf = (typed) => typed.replace(/[‘’“”—–]/g, (sign) => QUOTES[sign] || "-").toLowerCase().replace(/\p{Nd}/gu, "0")
+  const tokensOf = (typed) => typed.replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/[—–]/g, "-").toLowerCase().replace(/\p{Nd}/gu, "0")
     .match(/[\p{L}\p{N}\p{M}]+(?:'[\p{L}\p{N}\p{M}]+)*|[^\p{L}\p{N}\p{M}\p{Z}\p{C}]/gu) || [];
 
+  // What has been read, by its key.
+  const known = new Map();
   const pairs = ({ texts, places }) => texts.map((typed, k) => [tokensOf(typed), places[k]]);
   const key = (state) => JSON.stringify(pairs(state));
 
@@ -40,7 +44,7 @@
   /* Cosines and percentiles [model][layer], and the mixtures, from the products of the layers. */
   function numbers({ among, weights, gamma }, { products, untrained }) {
     const kinds = ElmoReader.data.quantiles;
-    const trained = BOTH.concat(2).map((j) => products[j][j + 3] / Math.sqrt(products[j][j] * products[j + 3][j + 3]));
+    const trained = LOOKS.map((_, j) => products[j][j + 3] / Math.sqrt(products[j][j] * products[j + 3][j + 3]));
     const cosines = [trained, untrained];
     const mix = (k, l) => gamma * gamma * sum(weights.flatMap((w, i) => weights.map((v, j) => w * v * products[3 * k + i][3 * l + j])));
     const [one, both, other] = [mix(0, 0), mix(0, 1), mix(1, 1)];
@@ -54,11 +58,11 @@
   }
 
   class ElmoReader extends ElmoExplorer {
-    static known = new Map();
+    failed = "";
 
     static read(state) {
-      const { texts: typed, places, among, weights, gamma, guess, shown } = state;
-      const found = ElmoReader.known.get(key(state));
+      const { texts: typed, among, weights, gamma, guess, shown } = state;
+      const found = known.get(key(state));
       const { cosines, at, upper, mixture, lengths } = found ? numbers(state, found) : {};
       const say = (words, open) => (found ? (open || shown ? words() : "?") : "–");
       const texts = {
@@ -77,13 +81,11 @@
         });
       });
       pairs(state).forEach(([tokens, place], k) => {
-        const notes = [
-          tokens.length ? "" : "There is no word here yet.",
-          tokens.length && [...typed[k]].length >= LONGEST ? `No more than ${LONGEST} characters are read.` : "",
-          new TextEncoder().encode(tokens[place]).length > 22 ? "Of this word 22 bytes are read." : "",
-        ];
-        texts[`note-${k}`] = notes.filter(Boolean).join(" ");
-        texts[`word-${k}`] = tokens[places[k]] ?? "–";
+        const word = tokens[place];
+        texts[`note-${k}`] = [!word && "There is no word here yet.",
+          word && [...typed[k]].length >= LONGEST && `No more than ${LONGEST} characters are read.`,
+          new TextEncoder().encode(word).length > 22 && "Of this word 22 bytes are read."].filter(Boolean).join(" ");
+        texts[`word-${k}`] = word ?? "–";
         BOTH.forEach((d) => {
           const { words, own } = found?.expected[k][d] || { words: Array(5).fill(["–"]) };
           words.forEach(([word, chance], n) => {
@@ -105,11 +107,11 @@
       if (name === "place") return { places: replaced(places, k, Number(value)), guess: "" };
       if (name === "shown") return { shown: Boolean(value), guess: value ? guess : "" };
       if (name === "example") {
-        const example = ElmoReader.data.examples[value];
-        return { texts: example.texts, places: example.places, guess: "" };
+        const { texts, places } = ElmoReader.data.examples[value];
+        return { texts, places, guess: "" };
       }
       if (name !== "text") return { [name]: value };
-      const typed = [...value].slice(0, LONGEST).join("");
+      const typed = shortened(value);
       const after = tokensOf(typed);
       const word = tokensOf(texts[k])[places[k]];
       const far = (place) => Math.abs(place - places[k]);
@@ -120,7 +122,7 @@
 
     /* Let the model read what a state holds. */
     static look(state) {
-      ElmoReader.known.set(key(state), ElmoBilm.reading(ElmoReader.model, pairs(state)));
+      known.set(key(state), ElmoBilm.reading(ElmoReader.model, pairs(state)));
     }
 
     pressed(action, value) {
@@ -139,35 +141,28 @@
     }
 
     decode(query) {
-      const { examples } = ElmoReader.data;
-      const name = query.get("e");
-      const example = Object.hasOwn(examples, name) && examples[name];
-      const texts = example ? example.texts : ["a", "b"].map((part) => [...(query.get(part) ?? "")].slice(0, LONGEST).join(""));
-      const places = example ? example.places : this.numbers(query.get("at"), 2);
-      const weights = query.has("w") ? this.numbers(query.get("w"), 3) : [1 / 3, 1 / 3, 1 / 3];
+      const texts = ["a", "b"].map((part) => shortened(query.get(part) ?? ""));
+      const places = this.numbers(query.get("at"), 2);
+      const weights = this.numbers(query.get("w") ?? `${EQUAL}`, 3);
       const [gamma] = this.numbers(query.get("g") ?? "1", 1) || [];
       const among = query.get("v") ?? "same";
-      if (!places || !weights || gamma === undefined || !Object.hasOwn(AMONG, among)) return null;
-      if (Math.min(...weights) <= 0 || Math.abs(sum(weights) - 1) > 1e-6) return null;
+      if (!places || gamma === undefined || !Object.hasOwn(AMONG, among) || !isMixture(weights)) return null;
       return { texts, among, weights, gamma: limit(gamma, [-2, 2]), guess: "", shown: query.has("shown"),
         places: places.map((place, k) => limit(Math.round(place), [0, Math.max(0, tokensOf(texts[k]).length - 1)])) };
     }
 
     connectedCallback() {
       ElmoReader.data = JSON.parse(this.getAttribute("data"));
-      for (const example of Object.values(ElmoReader.data.examples)) ElmoReader.known.set(key(example), example.reading);
+      for (const example of Object.values(ElmoReader.data.examples)) known.set(key(example), example.reading);
       super.connectedCallback();
     }
 
     template() {
       const { id } = this;
       const { examples, files, size } = ElmoReader.data;
-      const radios = (control, label, all) => `<div role="radiogroup" aria-label="${label}" class="elmo-buttons">${
-        Object.entries(all).map(([name, words]) => `<label><input type="radio" name="${id}-${control}" value="${name}"
-          data-control="${control}">${words}</label>`).join("")}</div>`;
       const sentence = (k) => `<div><label for="${id}-text-${k}">Sentence ${"AB"[k]}, and a word in it</label>
         <input type="text" id="${id}-text-${k}" data-control="text-${k}" dir="auto" spellcheck="false" autocomplete="off">
-        <div class="elmo-tokens" role="radiogroup" aria-label="word in sentence ${"AB"[k]}" data-part="tokens-${k}"></div>
+        <div class="elmo-tokens" data-part="tokens-${k}"></div>
         <p class="elmo-note">${value(`note-${k}`)}</p></div>`;
       const expected = (k) => `<div><p><strong><bdi>${value(`word-${k}`)}</bdi></strong> in ${"AB"[k]}: what is expected there</p>
         <div class="elmo-expected">${BOTH.map((d) => `<div><p class="elmo-note">from the ${["left", "right"][d]}</p><ol>${
@@ -176,24 +171,22 @@
       const nearest = (k) => `<div><p>Nearest to ${"AB"[k]} in our sentences</p>${[1, 2].map((j) => `<p class="elmo-near">${
         LOOKS[j][2]}: ${value(`nearest-${k}-${j}-before`)} <strong>${value(`nearest-${k}-${j}-word`)}</strong>
         ${value(`nearest-${k}-${j}-after`)}</p>`).join("")}</div>`;
-      return `${predict(`Take all pairs of occurrences of one word. Will the upper layer put these two words among the nearer
-          half, or the further?`,
-        radios("guess", "the upper layer puts them", Object.fromEntries(GUESSES.map((guess) => [guess, guess])))
+      return `${predict(`Take many pairs of one word. Will the upper layer put these two among the nearer half, or the further?`,
+        radios(id, "guess", "the upper layer puts them", GUESSES.map((guess) => [guess, guess]))
           + button("shown", "1", "Show how near"),
-        `<strong>${value("guess")}</strong> ${value("answer")} of 100 pairs of one word are further apart in the upper layer
-          than these two.`)}
+        `<strong>${value("guess")}</strong> In the upper layer ${value("answer")} of 100 pairs of one word are further apart.`)}
         ${buttons("prepared pairs", Object.entries(examples).map(([name, example]) => button("example", name, example.name, 1)))}
         <div class="elmo-halves">${BOTH.map(sentence).join("")}</div>
         <div class="elmo-load"><button type="button" data-action="load">Load the model, ${size}</button>
           <progress max="${files + 17}" value="0" aria-label="loading"></progress><span role="status" data-part="load"></span></div>
         <div class="elmo-columns"><div>${svg("near", 400, 236)}
-          ${radios("among", "among", AMONG)}</div><div>
+          ${radios(id, "among", "random pairs", Object.entries(AMONG))}</div><div>
           ${LOOKS.map((look, j) => slider(id, `weight-${j}`, `weight of ${look[2]}`, [0.01, 0.98, 0.01])).join("")}
           ${slider(id, "gamma", "scale γ", [-2, 2, 0.1])}
           <p>Mixtures: cosine <strong>${value("mixture")}</strong>, lengths ${value("length-0")} and ${value("length-1")},
             ${value("distance")} apart.</p></div></div>
         ${table(["cosine", "percentile", "untrained", "percentile"],
-          LOOKS.map((look, j) => [look[2], ...MODELS.flatMap((name) => [`${name}-${j}`, `${name}-at-${j}`])]))}
+          LOOKS.map((look, j) => [`${look[2]} ${NAMES[j]}`, ...MODELS.flatMap((name) => [`${name}-${j}`, `${name}-at-${j}`])]))}
         <div class="elmo-halves">${BOTH.map(expected).join("")}${BOTH.map(nearest).join("")}</div>`;
     }
 
@@ -204,50 +197,44 @@
 
     async load() {
       if (this.busy) return;
+      this.busy = "Loading …";
+      this.tell();
       const bar = this.live.querySelector("progress");
       const step = () => pause((bar.value += 1));
-      const script = (name) => new Promise((done, failed) => {
-        const element = Object.assign(document.createElement("script"), { src: new URL(name, HERE), onload: done, onerror: failed });
-        document.head.append(element);
-      });
+      const script = (name) => new Promise((onload, onerror) =>
+        document.head.append(Object.assign(document.createElement("script"), { src: new URL(name, HERE), onload, onerror })));
       bar.value = 0;
-      this.tell("Loading …", true);
       try {
-        for (const name of ["elmo-bilm.js", ...[...Array(ElmoReader.data.files).keys()].map((i) => `weights/english-small-${i}.js`)]) {
-          await script(name);
+        for (let i = 0; i <= ElmoReader.data.files; i += 1) {
+          await script(i ? `weights/english-small-${i - 1}.js` : "elmo-bilm.js");
           await step();
         }
         ElmoReader.model = await ElmoBilm.unpacked(ElmoWeights, ElmoWeights.about, step);
-        const focused = document.activeElement?.dataset.action === "load";
+        const focused = document.activeElement.dataset.action === "load";
         this.live.classList.add("has-model");
-        if (focused) this.live.querySelector("input[type=text]").focus();
-        this.tell("The model is loaded: type what you like.");
+        if (focused) this.live.querySelector("input").focus();
       } catch {
-        this.tell("The model did not load. Is the book complete? You can try again.");
+        this.failed = "It did not load; try again. ";
       }
+      this.busy = "";
       this.update();
     }
 
-    tell(words, busy = false) {
-      this.busy = busy;
-      this.live.setAttribute("aria-busy", busy);
-      this.part("load").textContent = words;
+    tell(unread) {
+      this.live.setAttribute("aria-busy", Boolean(this.busy));
+      this.part("load").textContent = this.busy || (ElmoReader.model ? "The model is loaded: type what you like."
+        : `${this.failed}${unread ? "To read these sentences, load the model." : "Prepared pairs need no model."}`);
     }
 
     update() {
       pairs(this.state).forEach(([tokens, place], k) => {
         const box = this.part(`tokens-${k}`);
-        if (this[k] !== tokens.join(" ")) {
-          this[k] = tokens.join(" ");
-          box.replaceChildren(...tokens.map((token, i) => {
-            const [label, input, word] = ["label", "input", "bdi"].map((name) => document.createElement(name));
-            Object.assign(input, { type: "radio", name: `${this.id}-place-${k}`, value: i }).dataset.control = `place-${k}`;
-            word.textContent = token;
-            label.append(input, word);
-            return label;
-          }));
+        if (box.words !== tokens.join(" ")) {
+          box.words = tokens.join(" ");
+          box.innerHTML = radios(this.id, `place-${k}`, `word in ${"AB"[k]}`, tokens.map((_, i) => [i, "<bdi></bdi>"]));
+          box.querySelectorAll("bdi").forEach((word, i) => (word.textContent = tokens[i]));
         }
-        [...box.children].forEach((label, i) => (label.firstChild.checked = i === place));
+        box.querySelectorAll("input").forEach((input, i) => (input.checked = i === place));
       });
       super.update();
       this.compute();
@@ -255,13 +242,11 @@
 
     /* Read what is not known yet, one sentence at a time, so that the page can be used. */
     async compute() {
-      const unread = !ElmoReader.known.has(key(this.state)) && pairs(this.state).every(([tokens]) => tokens.length);
-      if (this.busy || !unread) return;
-      if (!ElmoReader.model) {
-        this.tell("To read these sentences, load the model.");
-        return;
-      }
-      this.tell("Computing …", true);
+      const unread = !known.has(key(this.state)) && pairs(this.state).every(([tokens]) => tokens.length);
+      const ready = ElmoReader.model && !this.busy && unread;
+      if (ready) this.busy = "Computing …";
+      this.tell(unread);
+      if (!ready) return;
       const { state } = this;
       for (const [tokens] of pairs(state)) {
         for (const name of MODELS) {
@@ -270,13 +255,13 @@
         }
       }
       ElmoReader.look(state);
-      this.tell("");
+      this.busy = "";
       this.update();
     }
 
     draw(texts) {
       const { state } = this;
-      const found = ElmoReader.known.get(key(state));
+      const found = known.get(key(state));
       const { cosines, at, mixture } = found ? numbers(state, found) : {};
       const x = (share) => 92 + 2.9 * share;
       let shapes = line([[x(50), 26], [x(50), 158]], "quiet dotted") + small([x(0), 14], "← further")
@@ -284,7 +269,7 @@
         + small([4, 210], "cosine") + [0, 0.5, 1].map((c) => small([x(100 * c), 228], `${c}`, "middle")).join("");
       LOOKS.forEach(([shape, look, name], j) => {
         const y = 50 + 46 * j;
-        shapes += text([4, y + 5], `${name} ${["token", "lower", "upper"][j]}`, "start");
+        shapes += text([4, y + 5], `${name} ${NAMES[j]}`, "start");
         if (!found) return;
         if (j && !state.shown) {
           shapes += text([x(50), y + 5], "?");
@@ -292,9 +277,9 @@
         }
         MODELS.forEach((model, m) => {
           const here = [x(at[m][j]), y + 16 * m - 7];
-          const after = at[m][j] < 70;
+          const left = at[m][j] > 50;
           shapes += line([[x(50), here[1]], here], m ? "quiet" : look, 4 - 2 * m) + mark(m ? "dot" : shape, here, m ? "quiet hollow" : look, 1.2);
-          if (!j) shapes += small([here[0] + (after ? 12 : -12), here[1] + 4], model, after ? "start" : "end");
+          if (!j) shapes += small([x(50) + (left ? -12 : 12), here[1] + 4], model, left ? "end" : "start");
         });
         shapes += mark(shape, [x(100 * limit(cosines[0][j], [0, 1])), 206], look);
       });

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 import ipywidgets
 import numpy as np
@@ -329,7 +330,7 @@ def reader(pair: str = "watch") -> Explorer:
     start = example(pair)
     return Explorer(
         name="elmo-reader",
-        state=f"e={pair}",
+        state=urlencode({"a": start.texts[0], "b": start.texts[1], "at": "{},{}".format(*start.places)}),
         description="how near two words in two sentences are to each other, layer by layer",
         head=[
             "pair",

@@ -277,7 +277,8 @@ def test_the_backward_task_is_hidden_until_it_is_predicted(
     """And with each wiring the drawing says which state reads its answer."""
     driver = opened_once(SHIFT)
     walk = driver.element.locator("[data-part=walk]")
-    assert driver.shown["backward-asked"] == driver.shown["backward-seen"] == "?"
+    assert driver.shown["backward-asked"] == "?"
+    assert driver.shown["backward-seen"] == "yours to say"
     assert walk.get_by_text("asked for").count() == 1
     driver.press("guess", "6")
     driver.press("shown", "1")

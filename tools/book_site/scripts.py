@@ -7,6 +7,8 @@ from pygments.lexers.javascript import JavascriptLexer
 from pygments.token import Comment, Whitespace
 from sphinx.application import Sphinx
 
+# After these a line may as well go on.
+OPEN = ("{", "(", "[", ",", ";")
 INDENTATION = re.compile(r"^\s+", re.MULTILINE)
 # What would be read as one word, or as another sign, without the space between.
 JOINED = re.compile(r"[\w$]{2}|\+\+|--|//|/\*")
@@ -15,24 +17,21 @@ JOINED = re.compile(r"[\w$]{2}|\+\+|--|//|/\*")
 def stripped(script: str) -> str:
     """Return `script` with the same code in fewer bytes.
 
-    Lines end where they ended, so that nothing about semicolons changes, and what is in a string or
-    a template stays, but for its indentation.
+    A line still ends where a semicolon might be missing. What is in a string or a template stays,
+    but for its indentation.
 
     >>> stripped('// of three\\nconst x = [1, 2].map((i) => `a  ${i + +1}`);  // b\\n')
-    'const x=[1,2].map((i)=>`a  ${i+ +1}`);\\n'
+    'const x=[1,2].map((i)=>`a  ${i+ +1}`);'
     """
-    tokens = [
-        (kind, text)
-        for kind, text in JavascriptLexer(ensurenl=False, stripnl=False).get_tokens(script)
-        if kind not in Comment
-    ]
-    code = ""
-    space = ""
-    for kind, text in tokens:
+    code = space = ""
+    for kind, text in JavascriptLexer(ensurenl=False, stripnl=False).get_tokens(script):
+        if kind in Comment:
+            continue
         if kind in Whitespace and "\n" not in text:
             space = " "
         elif kind in Whitespace:
-            code, space = code.rstrip(" ") + text, ""
+            code += "" if code.endswith(OPEN) else "\n"
+            space = ""
         else:
             code += (space if JOINED.fullmatch(code[-1:] + text[:1]) else "") + text
             space = ""
