@@ -136,11 +136,8 @@ globalThis.ElmoBilm = (() => {
 
     /* Probabilities of every word at a place of what was read, from one side of it. */
     expected(layers, place, d) {
-      const scores = multiply(layers.at(-1)[d][place + (d ? 2 : 0)], this.weights["softmax/W"], this.weights["softmax/b"].slice());
-      const top = scores.reduce((one, other) => max(one, other));
-      const powers = scores.map((score) => exp(score - top));
-      const total = powers.reduce((one, other) => one + other);
-      return powers.map((power) => power / total);
+      const { "softmax/W": weights, "softmax/b": bias } = this.weights;
+      return ElmoMath.softmax(multiply(layers.at(-1)[d][place + (d ? 2 : 0)], weights, bias.slice()));
     }
   }
 

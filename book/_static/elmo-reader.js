@@ -8,6 +8,7 @@
 (() => {
   const { fixed, sum, withWeight } = ElmoMath;
   const { LOOKS, button, buttons, isMixture, limit, line, mark, predict, radios, slider, small, svg, table, text, value } = ElmoParts;
+  const { abs, max, round, sqrt } = Math;
   const HERE = globalThis.document?.currentScript.src;
   const LONGEST = 300;
   const AMONG = { same: "pairs of one word", different: "pairs of two words" };
@@ -27,6 +28,7 @@
 
   // What has been read, by its key.
   const known = new Map();
+  const within = (place, tokens) => limit(place, [0, max(0, tokens.length - 1)]);
   const pairs = ({ texts, places }) => texts.map((typed, k) => [tokensOf(typed), places[k]]);
   const key = (state) => JSON.stringify(pairs(state));
 
@@ -34,7 +36,7 @@
   function placed(value, quantiles) {
     const last = quantiles.length - 1;
     const below = quantiles.filter((entry) => entry < value - 1e-9).length;
-    const equal = quantiles.filter((entry) => Math.abs(entry - value) <= 1e-9).length;
+    const equal = quantiles.filter((entry) => abs(entry - value) <= 1e-9).length;
     const [low, high] = [quantiles[below - 1], quantiles[below]];
     if (equal) return (100 * (below + (equal - 1) / 2)) / last;
     if (!below || below > last) return below ? 100 : 0;
@@ -44,7 +46,7 @@
   /* Cosines and percentiles [model][layer], and the mixtures, from the products of the layers. */
   function numbers({ among, weights, gamma }, { products, untrained }) {
     const kinds = ElmoReader.data.quantiles;
-    const trained = LOOKS.map((_, j) => products[j][j + 3] / Math.sqrt(products[j][j] * products[j + 3][j + 3]));
+    const trained = LOOKS.map((_, j) => products[j][j + 3] / sqrt(products[j][j] * products[j + 3][j + 3]));
     const cosines = [trained, untrained];
     const mix = (k, l) => gamma * gamma * sum(weights.flatMap((w, i) => weights.map((v, j) => w * v * products[3 * k + i][3 * l + j])));
     const [one, both, other] = [mix(0, 0), mix(0, 1), mix(1, 1)];
@@ -52,8 +54,8 @@
       cosines,
       at: cosines.map((values, m) => values.map((cosine, j) => placed(cosine, kinds[m][Object.keys(AMONG).indexOf(among)][j]))),
       upper: placed(trained[2], kinds[0][0][2]),
-      mixture: both / Math.sqrt(one * other),
-      lengths: [one, other, Math.max(0, one + other - 2 * both)].map(Math.sqrt),
+      mixture: both / sqrt(one * other),
+      lengths: [one, other, max(0, one + other - 2 * both)].map(sqrt),
     };
   }
 
@@ -114,9 +116,9 @@
       const typed = shortened(value);
       const after = tokensOf(typed);
       const word = tokensOf(texts[k])[places[k]];
-      const far = (place) => Math.abs(place - places[k]);
+      const far = (place) => abs(place - places[k]);
       const [same] = [...after.keys()].filter((i) => after[i] === word).sort((i, j) => far(i) - far(j));
-      const place = same ?? limit(places[k], [0, Math.max(0, after.length - 1)]);
+      const place = same ?? within(places[k], after);
       return { texts: replaced(texts, k, typed), places: replaced(places, k, place), guess: "" };
     }
 
@@ -148,7 +150,7 @@
       const among = query.get("v") ?? "same";
       if (!places || gamma === undefined || !Object.hasOwn(AMONG, among) || !isMixture(weights)) return null;
       return { texts, among, weights, gamma: limit(gamma, [-2, 2]), guess: "", shown: query.has("shown"),
-        places: places.map((place, k) => limit(Math.round(place), [0, Math.max(0, tokensOf(texts[k]).length - 1)])) };
+        places: places.map((place, k) => within(round(place), tokensOf(texts[k]))) };
     }
 
     connectedCallback() {
@@ -223,7 +225,7 @@
     tell(unread) {
       this.live.setAttribute("aria-busy", Boolean(this.busy));
       this.part("load").textContent = this.busy || (ElmoReader.model ? "The model is loaded: type what you like."
-        : `${this.failed}${unread ? "To read these sentences, load the model." : "Prepared pairs need no model."}`);
+        : `${this.failed}${unread ? "To read these sentences, load the model." : "Prepared pairs need no model, others do."}`);
     }
 
     update() {
