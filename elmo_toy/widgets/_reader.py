@@ -330,7 +330,9 @@ def reader(pair: str = "watch") -> Explorer:
     start = example(pair)
     return Explorer(
         name="elmo-reader",
-        state=urlencode({"a": start.texts[0], "b": start.texts[1], "at": "{},{}".format(*start.places)}),
+        state=urlencode(
+            {"a": start.texts[0], "b": start.texts[1], "at": "{},{}".format(*start.places)}
+        ),
         description="how near two words in two sentences are to each other, layer by layer",
         head=[
             "pair",

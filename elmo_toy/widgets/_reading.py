@@ -193,7 +193,7 @@ def reading(first: tuple[str, ...], second: tuple[str, ...], places: tuple[int, 
 
     >>> sentence = ("the", "river", "bank")
     >>> reading(sentence, ("a", "bank"), (2, 1)).nearest[0][1]
-    ('the river had risen in the night and covered the', 'bank', '.')
+    ('a clerk of the', 'bank', 'counted the silver into a bag .')
     """
     pair = list(zip((first, second), places, strict=True))
     vectors = np.concatenate([layers_of(tokens)[:, place] for tokens, place in pair])

@@ -15,12 +15,12 @@ JOINED = re.compile(r"[\w$]{2}|\+\+|--|//|/\*")
 
 
 def stripped(script: str) -> str:
-    """Return `script` with the same code in fewer bytes.
+    r"""Return `script` with the same code in fewer bytes.
 
     A line still ends where a semicolon might be missing. What is in a string or a template stays,
     but for its indentation.
 
-    >>> stripped('// of three\\nconst x = [1, 2].map((i) => `a  ${i + +1}`);  // b\\n')
+    >>> stripped('// of three\nconst x = [1, 2].map((i) => `a  ${i + +1}`);  // b\n')
     'const x=[1,2].map((i)=>`a  ${i+ +1}`);'
     """
     code = space = ""

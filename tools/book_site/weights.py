@@ -5,8 +5,9 @@ Made from the checkpoint at every build, so that there is one copy of the number
 
 from pathlib import Path
 
-from elmo_toy.widgets import _reading
 from sphinx.application import Sphinx
+
+from elmo_toy.widgets import _reading
 
 ELEMENT = "<elmo-reader"
 
