@@ -84,9 +84,9 @@
       });
       pairs(state).forEach(([tokens, place], k) => {
         const word = tokens[place];
-        texts[`note-${k}`] = [!word && "There is no word here yet.",
-          word && [...typed[k]].length >= LONGEST && `No more than ${LONGEST} characters are read.`,
-          new TextEncoder().encode(word).length > 22 && "Of this word 22 bytes are read."].filter(Boolean).join(" ");
+        texts[`note-${k}`] = !word ? "There is no word here yet."
+          : [...typed[k]].length >= LONGEST ? `No more than ${LONGEST} characters are read.`
+            : new TextEncoder().encode(word).length > 22 ? "Of this word 22 bytes are read." : "";
         texts[`word-${k}`] = word ?? "–";
         BOTH.forEach((d) => {
           const { words, own } = found?.expected[k][d] || { words: Array(5).fill(["–"]) };
@@ -214,7 +214,7 @@
         ElmoReader.model = await ElmoBilm.unpacked(ElmoWeights, ElmoWeights.about, step);
         const focused = document.activeElement.dataset.action === "load";
         this.live.classList.add("has-model");
-        if (focused) this.live.querySelector("input").focus();
+        if (focused) this.live.querySelector("[type=text]").focus();
       } catch {
         this.failed = "It did not load; try again. ";
       }

@@ -102,12 +102,10 @@ def note(text: str, place: int) -> str:
     tokens = tokens_of(text)
     if not tokens:
         return "There is no word here yet."
-    notes = []
     if len(text) >= LONGEST:
-        notes.append(f"No more than {LONGEST} characters are read.")
-    if len(tokens[place].encode()) > WORD_BYTES:
-        notes.append(f"Of this word {WORD_BYTES} bytes are read.")
-    return " ".join(notes)
+        return f"No more than {LONGEST} characters are read."
+    long = len(tokens[place].encode()) > WORD_BYTES
+    return f"Of this word {WORD_BYTES} bytes are read." if long else ""
 
 
 class Mixed:
@@ -328,11 +326,10 @@ def reader(pair: str = "watch") -> Explorer:
         cosines = " ".join(shown[f"trained-{j}"] for j in range(3))
         rows.append([words, cosines, *at, shown["mixture"], first, second])
     start = example(pair)
+    places = ",".join(map(str, start.places))
     return Explorer(
         name="elmo-reader",
-        state=urlencode(
-            {"a": start.texts[0], "b": start.texts[1], "at": "{},{}".format(*start.places)}
-        ),
+        state=urlencode({"a": start.texts[0], "b": start.texts[1], "at": places}),
         description="how near two words in two sentences are to each other, layer by layer",
         head=[
             "pair",
