@@ -3,7 +3,8 @@
     python tools/export_explorer_states.py STATES.json [--states 600] [--seed 2018]
 
 `states` are random places with everything that the mathematics computes there; `walks` are random
-sequences of controls with every text that an explorer then shows.
+sequences of controls with every text that an explorer then shows; `readings` are what the shipped
+language model makes of pairs of sentences, with `scripts`, from which a page has that model.
 """
 
 from __future__ import annotations
@@ -18,11 +19,24 @@ import numpy as np
 from elmo_toy import descent
 from elmo_toy.gradient_check import central_difference
 from elmo_toy.scalar_mix import softmax
-from elmo_toy.widgets import _gradient, _mixture, _seeds, _shift
+from elmo_toy.widgets import _gradient, _mixture, _reader, _reading, _seeds, _shift
 from elmo_toy.worked_example import HEAD, LABELS, LAYERS, PRESETS, forward, state_at
 
 WALKS = 60
 MOVES = 8
+#: What readers type: plain, markup, other scripts, signs that are seen and signs that aren't.
+TYPED = (
+    *(" ".join(sentence) for sentence in _reading.SENTENCES[::6]),
+    "The Bank “paid” Mr. O'Neil's 1,200 dollars — twice!",
+    "<img src=x onerror=alert(1)> <script>alert('bank')</script> &amp; <b>bank</b>",
+    "שלום עולם bank مرحبا",
+    "we 🚣 to the bank 👩\u200d🔬 e\u0301te\u0301 naïve हिन्दी 銀行",
+    f"{'a' * 40} supercalifragilisticexpialidocious bank",
+    "bank " * 500,
+    "bank",
+    "",
+    " \u200b\t ",
+)
 
 
 def random_state(rng: np.random.Generator) -> dict[str, Any]:
@@ -154,6 +168,56 @@ def seeds_walk(rng: np.random.Generator) -> list[dict[str, Any]]:
     return walk
 
 
+def reader_walk(rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Return random controls of `elmo-reader` with the texts after each, and the state."""
+    state = _reader.example("watch")
+    walk = []
+    for _ in range(MOVES):
+        names = ["text", "place", "example", "among", "weight", "gamma", "guess", "shown"]
+        control = str(rng.choice(names))
+        side = int(rng.integers(2))
+        places = len(state.tokens[side])
+        if control == "place" and not places:  # there is nothing to choose
+            control = "text"
+        value: Any = {
+            "text": TYPED[int(rng.integers(len(TYPED)))],
+            "place": int(rng.integers(max(places, 1))),
+            "example": str(rng.choice(list(_reader.EXAMPLES))),
+            "among": str(rng.choice(list(_reader.AMONG))),
+            "weight": rng.integers(1, 99) / 100,
+            "gamma": rng.integers(-20, 21) / 10,
+            "guess": str(rng.choice(_reader.GUESSES)),
+            "shown": bool(rng.integers(2)),
+        }[control]
+        if control == "weight":
+            control += f"-{rng.integers(3)}"
+        elif control in ("text", "place"):
+            control += f"-{side}"
+        state = _reader.moved(state, control, value)
+        walk.append({"control": control, "value": value, "texts": _reader.read(state)})
+    return walk
+
+
+def readings(rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Return what the model makes of pairs of sentences, unrounded."""
+    sentences = [tuple(tokens) for typed in TYPED if (tokens := _reading.tokens_of(typed[:300]))]
+    found = []
+    for first in sentences:
+        second = sentences[int(rng.integers(len(sentences)))]
+        places = (int(rng.integers(len(first))), int(rng.integers(len(second))))
+        reading = _reading.reading(first, second, places)
+        found.append(
+            {
+                "pairs": [[first, places[0]], [second, places[1]]],
+                "products": reading.products.tolist(),
+                "untrained": reading.untrained,
+                "expected": [[way._asdict() for way in both] for both in reading.expected],
+                "nearest": reading.nearest,
+            }
+        )
+    return found
+
+
 def export(n_states: int, seed: int) -> dict[str, Any]:
     """Return everything that the tests in Node read."""
     rng = np.random.default_rng(seed)
@@ -172,8 +236,12 @@ def export(n_states: int, seed: int) -> dict[str, Any]:
             "gradient": [gradient_walk(rng) for _ in range(WALKS)],
             "shift": [shift_walk(rng) for _ in range(WALKS)],
             "seeds": [seeds_walk(rng) for _ in range(4 * WALKS)],
+            "reader": [reader_walk(rng) for _ in range(WALKS)],
         },
-        "data": {"shift": _shift.data(), "seeds": _seeds.data()},
+        "data": {"shift": _shift.data(), "seeds": _seeds.data(), "reader": _reader.data()},
+        "tokens": [[typed, _reading.tokens_of(typed)] for typed in TYPED],
+        "readings": readings(rng),
+        "scripts": _reading.scripts(),
     }
 
 

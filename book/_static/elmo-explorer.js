@@ -87,7 +87,8 @@ globalThis.ElmoExplorer = class extends HTMLElement {
         control.checked = control.value === value;
       } else {
         control.value = value;
-        control.setAttribute("aria-valuetext", spoken);
+        // Of the others the value itself is read out.
+        if (control.type === "range") control.setAttribute("aria-valuetext", spoken);
       }
     }
     for (const button of this.toggles) {
@@ -98,10 +99,11 @@ globalThis.ElmoExplorer = class extends HTMLElement {
     this.draw(texts);
   }
 
-  /* Draw into the group of a figure, and say in words what is seen. */
+  /* Draw into the group of a figure what is not drawn there yet, and say in words what is seen. */
   picture(name, shapes, words) {
-    this.part(name).firstElementChild.innerHTML = shapes;
-    this.part(name).setAttribute("aria-label", words);
+    const part = this.part(name);
+    if (part.drawn !== shapes) part.firstElementChild.innerHTML = part.drawn = shapes;
+    part.setAttribute("aria-label", words);
   }
 
   /* Hand over where the pointer drags, in the units of the drawing. */
@@ -157,6 +159,9 @@ globalThis.ElmoParts = (() => {
     text,
     limit: (value, [low, high]) => Math.min(Math.max(value, low), high),
 
+    /* Whether three numbers from an address are weights. */
+    isMixture: (weights) => weights && Math.min(...weights) > 0 && Math.abs(ElmoMath.sum(weights) - 1) < 1e-6,
+
     /* A native slider with its label and its value as text. */
     slider: (id, control, label, [low, high, step]) => `<div class="elmo-slider">
       <label for="${id}-${control}">${label}</label><span data-value="${control}"></span>
@@ -166,6 +171,11 @@ globalThis.ElmoParts = (() => {
       pressed ? ' aria-pressed="false"' : ""}>${words}</button>`,
 
     buttons: (label, buttons) => `<p class="elmo-buttons" role="group" aria-label="${label}">${buttons.join("")}</p>`,
+
+    /* One of several, given by their values and words. */
+    radios: (id, control, label, all) => `<div role="radiogroup" aria-label="${label}" class="elmo-buttons">${
+      all.map(([value, words]) => `<label><input type="radio" name="${id}-${control}" value="${value}"
+        data-control="${control}">${words}</label>`).join("")}</div>`,
 
     /* Rows of a heading and the names of the texts that stand in their cells. */
     table: (head, rows) => `<table class="elmo-numbers"><thead><tr><td></td>${

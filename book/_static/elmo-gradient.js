@@ -5,8 +5,8 @@
 
 (() => {
   const { PRESETS, centralDifference, fixed, gradients, lossAt, lossOfLogits, lossOfWeights, step, sum } = ElmoMath;
-  const { button, buttons, key, limit, line, mark, predict, presets, simplex, slider, small, svg, table, text, value }
-    = ElmoParts;
+  const { button, buttons, key, limit, line, mark, predict, presets, radios, simplex, slider, small, svg, table, text,
+    value } = ElmoParts;
   const RULES = [["right", "gradient", "right"], ["without m", "wrong", "without − m"],
     ["on weights", "wrong dotted", "on the weights"]];
   const LEGEND = [["river", "river"], ["loan", "loan"], ["gradient", "sum"]];
@@ -129,12 +129,9 @@
       rows.splice(3, 0, ["total", "river-total", "loan-total", "total-0", ""]);
       const rules = RULES.map(([, look, name], i) => [key(line([[-11, 0], [11, 0]], look)) + name,
         ...["loss", "total", "off", "weights", "scale"].map((part) => `${part}-${i}`)]);
-      const guesses = Object.entries(GUESSES).map(([guess, words]) => `<label><input type="radio" name="${id}-guess"
-        value="${guess}" data-control="guess">${words}</label>`);
       return `${predict(`Somebody forgets the − m in the gradient. Somebody else subtracts the right gradient, but from the
           weights. One step from the start, where will their losses be?`,
-        `<div role="radiogroup" aria-label="their losses after one step" class="elmo-buttons">${guesses.join("")}</div>
-          ${button("shown", "1", "Take the step")}`,
+        radios(id, "guess", "their losses after one step", Object.entries(GUESSES)) + button("shown", "1", "Take the step"),
         `<strong>${value("guess")}</strong> One step takes the loss from ${value("start")} to
           ${value("first-1")} without − m, to ${value("first-2")} on the weights, and to ${value("first-0")} by the right
           formula. What tells them apart is in the last table: the sum, and the witness.`)}

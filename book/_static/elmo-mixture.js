@@ -5,7 +5,7 @@
 
 (() => {
   const { LAYERS, PRESETS, UNSEEN, along, dot, fixed, forward, sum, trimmed, vector, withWeight } = ElmoMath;
-  const { LOOKS, button, buttons, key, limit, line, mark, predict, presets, simplex, slider, small, svg, table,
+  const { LOOKS, button, buttons, key, isMixture, limit, line, mark, predict, presets, simplex, slider, small, svg, table,
     text, value } = ElmoParts;
   const NAMES = ["river", "loan"];
   const PARTS = ["mixture", "score", "probability", "loss"];
@@ -96,8 +96,7 @@
       const guess = this.numbers(query.get("p") ?? `${this.initial.guess}`, 2);
       const shown = query.has("shown");
       const answer = shown ? this.numbers(query.get("shown"), 2) : null;
-      if (!weights || gamma === undefined || !guess || (shown && !answer)) return null;
-      if (Math.min(...weights) <= 0 || Math.abs(sum(weights) - 1) > 1e-6) return null;
+      if (!isMixture(weights) || gamma === undefined || !guess || (shown && !answer)) return null;
       const state = { weights, gamma: limit(gamma, GAMMA), guess: guess.map((x) => limit(x, [-9, 9])) };
       return { ...state, ...ElmoMixture.moved(state, "along", amount), shown, answer };
     }

@@ -99,12 +99,6 @@
       super.connectedCallback();
     }
 
-    update() {
-      super.update();
-      // A list says its chosen line itself.
-      for (const list of this.live.querySelectorAll("select")) list.removeAttribute("aria-valuetext");
-    }
-
     template() {
       const { id } = this;
       const { names, conditions } = ElmoSeeds.data;

@@ -4,7 +4,7 @@
    elmo_toy.widgets.shift. The sentence and what was measured come with the element. */
 
 (() => {
-  const { button, buttons, limit, line, mark, predict, slider, svg, text, value } = ElmoParts;
+  const { button, buttons, limit, line, mark, predict, radios, slider, svg, text, value } = ElmoParts;
   const WAYS = ["forward", "backward"];
   const safe = (word) => word.replace("<", "&lt;");
   const last = () => ElmoShift.data.tokens.length - 1;
@@ -35,10 +35,10 @@
       WAYS.forEach((way, i) => {
         const places = hasRead(way, at, wiring);
         const asked = askedFor(way, at, wiring);
-        const told = (words) => (i && !shown ? "?" : words);
         texts[`${way}-read`] = places.map((place) => tokens[place]).join(" ");
-        texts[`${way}-asked`] = told(words[asked]);
-        texts[`${way}-seen`] = told(asked > last() ? "is not scored on" : places.includes(asked) ? "has read" : "has not read");
+        texts[`${way}-asked`] = i && !shown ? "?" : words[asked];
+        texts[`${way}-seen`] = i && !shown ? "yours to say"
+          : `which it ${asked > last() ? "is not scored on" : places.includes(asked) ? "has read" : "has not read"}`;
       });
       return texts;
     }
@@ -76,19 +76,17 @@
     template() {
       const { tokens, models } = ElmoShift.data;
       const guesses = [...tokens, "nothing"].map((word, i) => button("guess", i, safe(word), 1));
-      const wirings = Object.entries(models).map(([wiring, { name }]) => `<label><input type="radio"
-        name="${this.id}-wiring" value="${wiring}" data-control="wiring">${name}</label>`);
       const reading = WAYS.map((way, i) => `<p class="elmo-reading"><strong>${["Forward", "Backward"][i]}</strong> at
         ${value("at")} has read
-        <em>${value(`${way}-read`)}</em>. Asked for: <strong>${value(`${way}-asked`)}</strong>, which it
-        ${value(`${way}-seen`)}.</p>`);
+        <em>${value(`${way}-read`)}</em>. Asked for: <strong>${value(`${way}-asked`)}</strong>, ${
+        value(`${way}-seen`)}.</p>`);
       return `${predict(`The backward state at ${value("at")} reads from the right. Which token is it asked for?`,
         buttons("the backward state is asked for", guesses) + button("shown", "1", "Show its task"),
         `<strong>${value("guess")}</strong> The backward state at ${value("at")} is asked for <strong>${
           value("backward-asked")}</strong>. Now walk to both ends.`)}
         <div class="elmo-columns"><div>${svg("walk", 400, 342)}</div><div>
           ${slider(this.id, "at", "place", [0, last(), 1])}
-          <div role="radiogroup" aria-label="wiring" class="elmo-buttons">${wirings.join("")}</div>
+          ${radios(this.id, "wiring", "wiring", Object.entries(models).map(([wiring, { name }]) => [wiring, name]))}
           ${reading.join("")}</div></div>
         <p class="elmo-measured"><strong>Measured, ${value("wiring")}:</strong> loss ${value("loss")} nats; sense score
           ${value("layer-1")} in layer 1, ${value("layer-2")} in layer 2; five seeds, new cue words.</p>`;

@@ -8,7 +8,8 @@ without scripts. Both show the same texts for the same controls: the tests compa
 from elmo_toy.widgets._explorer import Explorer
 from elmo_toy.widgets._gradient import gradient
 from elmo_toy.widgets._mixture import mixture
+from elmo_toy.widgets._reader import reader
 from elmo_toy.widgets._seeds import seeds
 from elmo_toy.widgets._shift import shift
 
-__all__ = ["Explorer", "gradient", "mixture", "seeds", "shift"]
+__all__ = ["Explorer", "gradient", "mixture", "reader", "seeds", "shift"]

@@ -111,7 +111,8 @@ def read(state: ShiftState) -> Texts:
         hidden = direction == "backward" and not state.shown
         texts[f"{direction}-read"] = " ".join(TOKENS[place] for place in places)
         texts[f"{direction}-asked"] = "?" if hidden else WORDS[asked]
-        texts[f"{direction}-seen"] = "?" if hidden else "is not scored on" if asked > LAST else seen
+        seen = f"which it {'is not scored on' if asked > LAST else seen}"
+        texts[f"{direction}-seen"] = "yours to say" if hidden else seen
     return texts
 
 
@@ -149,7 +150,7 @@ def shift(at: int = 5) -> Explorer:
     rows = []
     for wiring in WIRINGS:
         shown = read(ShiftState(at, wiring, shown=True))
-        tasks = [f"{shown[f'{way}-asked']} ({shown[f'{way}-seen']})" for way in DIRECTIONS]
+        tasks = [f"{shown[f'{way}-asked']}, {shown[f'{way}-seen']}" for way in DIRECTIONS]
         measured = [shown[name] for name in ("loss", "layer-1", "layer-2")]
         rows.append([shown["wiring"], *tasks, *measured])
     heads = (f"{way} at {TOKENS[at]} is asked for" for way in DIRECTIONS)
@@ -198,6 +199,6 @@ def _show(state: ShiftState, texts: Texts) -> str:
     return (
         f"<p>{texts['guess']}</p>"
         + table(["forward has read", f"at {texts['at']}", "backward has read"], rows)
-        + table(["", "asked for", "which it"], tasks)
+        + table(["", "asked for", ""], tasks)
         + table(["", "loss", "senses, layer 1", "senses, layer 2"], measured)
     )

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets
 
 Texts = Mapping[str, str]
+
+
+class Choice(NamedTuple):
+    """A value of a list whose lines depend on the state: (name, value) each."""
+
+    options: Sequence[tuple[str, Any]]
+    value: Any
 
 
 class View:
@@ -23,8 +30,8 @@ class View:
     moved
         The state after a control has been set to a value.
     controls
-        Widgets by name; those with a value are kept at ``setting(state)[name]``. The name of a
-        button also holds its number: ``steps 10``.
+        Widgets by name; those with a value are kept at ``setting(state)[name]``, a value or a
+        `Choice`. The name of a button also holds its number: ``steps 10``.
     show
         HTML of a state and its texts.
     """
@@ -73,6 +80,8 @@ class View:
         self._updating = True
         try:
             for name, value in self._setting(state).items():
+                if isinstance(value, Choice):
+                    self.controls[name].options, value = value
                 self.controls[name].value = value
         finally:
             self._updating = False

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from playwright.sync_api import Locator, Page
 
-from elmo_toy.widgets import _gradient, _mixture, _seeds, _shift
+from elmo_toy.widgets import _gradient, _mixture, _reader, _seeds, _shift
 from elmo_toy.worked_example import PRESETS, eight_states
 
 Texts = Mapping[str, str]
@@ -79,7 +80,26 @@ SEEDS = Kind(
     many="(i) => ['size', 1 + (i % 5)]",
     controls=11,
 )
-KINDS = (MIXTURE, GRADIENT, SHIFT, SEEDS)
+READER = Kind(
+    "elmo-reader",
+    "notebooks/01_word_types.html",
+    _reader.example("watch"),
+    _reader.read,
+    _reader.moved,
+    static=tuple(
+        text
+        for name, (words, (first, _), (second, _)) in _reader.EXAMPLES.items()
+        for text in (
+            *(words, first, second),
+            _reader.read(dataclasses.replace(_reader.example(name), shown=True))["mixture"],
+        )
+    ),
+    slider="weight-2",
+    other="input[value=different]",
+    many="(i) => ['weight-2', (1 + (i % 90)) / 100]",
+    controls=17,
+)
+KINDS = (MIXTURE, GRADIENT, SHIFT, SEEDS, READER)
 
 
 @dataclass
@@ -124,6 +144,9 @@ class Driver:
         A derivative that is measured carries the rounding of its step.
         """
         self.moves += 1
+        self.page.wait_for_function(
+            "tag => !document.querySelector(`${tag} [aria-busy=true]`)", arg=self.kind.tag
+        )
         expected = self.kind.read(self.state)
         for name, text in self.shown.items():
             wanted = expected[name] if name else ""

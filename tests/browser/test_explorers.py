@@ -22,11 +22,14 @@ from browser_checks import (
     small_figure_text,
     watch,
 )
-from explorer_checks import GRADIENT, KINDS, MIXTURE, SEEDS, SHIFT, Driver, Kind
+from explorer_checks import GRADIENT, KINDS, MIXTURE, READER, SEEDS, SHIFT, Driver, Kind
 from playwright.sync_api import Browser, Page
+
+from elmo_toy.widgets import _reader
 
 LIGHT, DARK, PHONE = Mode("light"), Mode("dark"), Mode("light", width=360)
 WAYS = ("http", "file")
+CHAPTER_5 = "notebooks/05_frozen_extractor.html"
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.tag)
 
 
@@ -196,12 +199,146 @@ def test_seeds_shows_the_package_numbers(page: Page, way: str) -> None:
         driver.press("shown", "")
 
 
+def load_model(driver: Driver, key: str = "") -> None:
+    """Ask for the model and wait for it."""
+    button = driver.element.locator("button[data-action=load]")
+    if key:
+        button.focus()
+        driver.page.keyboard.press(key)
+    else:
+        button.click()
+    driver.element.locator(".has-model").wait_for()
+
+
+def type_into(driver: Driver, side: int, text: str) -> None:
+    """Replace a sentence, and follow in the package's state."""
+    driver.element.locator("input[type=text]").nth(side).fill(text)
+    driver.to(f"text-{side}", text, f"type {text[:20]!r}")
+
+
+def test_reader_shows_the_package_numbers(page: Page, way: str) -> None:
+    """Every control of `elmo-reader`, by keyboard and by pointer, then a link and a reset."""
+    scripts: list[str] = []
+    page.on("request", lambda request: scripts.append(request.url))
+    with visiting(page, way, READER, moves=35) as driver:
+        words = [driver.element.locator(f"input[name$=place-{k}]") for k in (0, 1)]
+        driver.element.get_by_label("nearer", exact=True).click()
+        driver.to("guess", "nearer", "click")
+        page.keyboard.press("ArrowDown")
+        driver.to("guess", "further", "key")
+        driver.press("shown", "1", "Enter")
+        for name in ("weight-0", "weight-1", "weight-2", "gamma"):
+            driver.key(name, "ArrowRight")
+            driver.key(name, "End")
+            driver.key(name, "PageDown")
+            driver.point(name, 0.3)
+        for number, value in enumerate(("river", "loan", "raft", "left", "watch")):
+            driver.press("example", value, ("Space", "Enter", None)[number % 3])
+        driver.element.get_by_label("pairs of two words").click()
+        driver.to("among", "different", "click")
+        page.keyboard.press("ArrowUp")
+        driver.to("among", "same", "key")
+        assert not [url for url in scripts if "weights" in url or "bilm" in url]
+
+        load_model(driver, "Enter")
+        assert page.evaluate("document.activeElement.type") == "text"
+        words[0].nth(1).click()
+        driver.to("place-0", 1, "click")
+        page.keyboard.press("ArrowRight")
+        driver.to("place-0", 2, "key")
+        words[1].nth(6).check()
+        driver.to("place-1", 6, "check")
+        type_into(driver, 0, "The Bank “closed” its 12 doors, my dear.")
+        type_into(driver, 1, "a bank & <i>a</i> bench?")
+        driver.element.locator("input[type=text]").nth(1).press("Backspace")
+        driver.to("text-1", "a bank & <i>a</i> bench", "delete")
+        check_link(driver)
+        driver.press("shown", "")
+
+
+def test_what_a_reader_types_is_only_text(
+    page: Page, served: Served, record_property: Callable[[str, object], None]
+) -> None:
+    """Markup, scripts, 500 words, other scripts, emoji, nothing: an answer or a clear sentence."""
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    driver = opened(page, served.http, READER)
+    driver.press("shown", "1")
+    load_model(driver)
+    height = driver.height
+    for text in (
+        "<img src=x onerror=alert(1)><script>alert(2)</script><b>bank</b>",
+        '"><svg onload=alert(3)>` ${alert(4)} &lt;i&gt;',
+        "bank " * 500,
+        "שלום עולם مرحبا bank",
+        "we 🚣 to the bank 👩\u200d🔬 e\u0301te\u0301 हिन्दी 銀行",
+        "a" * 200,
+        "Donaudampfschifffahrtsgesellschaft",
+        "",
+        " \u200b ",
+        "bank",
+    ):
+        type_into(driver, 0, text)
+        assert driver.height == height, text
+        tokens = driver.element.locator("[data-part=tokens-0] bdi").all_text_contents()
+        assert tokens == list(driver.state.tokens[0])
+    assert not driver.problems, "\n".join(driver.problems)
+    assert not dialogs
+    assert driver.element.locator("script, img, b, i").count() == 0
+
+    longest = driver.element.evaluate(
+        """async (element) => {
+          const ready = () => element.querySelector("[aria-busy=true]") === null;
+          const times = [];
+          for (const word of ["river", "old", "city", "town", "house"]) {
+            const start = performance.now();
+            element.move("text-0", `the man went down to the bank of the ${word} and slept .`);
+            while (!ready()) await new Promise((done) => setTimeout(done));
+            times.push(performance.now() - start);
+          }
+          return times.sort((one, other) => one - other)[2];
+        }"""
+    )
+    record_property("milliseconds for a sentence of twelve words", longest)
+    print(f"elmo-reader: a sentence of twelve words {longest:.0f} ms")
+
+
+def test_a_model_that_does_not_come_is_said_so(page: Page, served: Served) -> None:
+    """A part of the weights is missing: the page says so, works on, and can be asked again."""
+    page.route("**/english-small-3.js*", lambda route: route.abort())
+    driver = opened(page, served.http, READER)
+    status = driver.element.locator("[data-part=load]")
+    driver.element.locator("input[type=text]").nth(0).fill("the bank closed")
+    assert status.inner_text() == "To read these sentences, load the model."
+    assert driver.shown["trained-0"] == "–"
+    driver.element.locator("button[data-action=load]").click()
+    status.get_by_text("did not load").wait_for()
+    page.unroute("**/english-small-3.js*")
+    driver.press("example", "raft")
+    load_model(driver)
+    assert "is loaded" in status.inner_text()
+    type_into(driver, 1, "the bank closed")
+    assert driver.shown["trained-0"] != "–"
+    assert not driver.problems, "\n".join(driver.problems)
+
+
+def test_reader_opens_with_its_pair_in_chapter_5(page: Page, served: Served) -> None:
+    """The same explorer, at another pair."""
+    driver = opened(page, served.http, dataclasses.replace(READER, page=CHAPTER_5))
+    driver.state = _reader.example("raft")
+    driver.compare("at the start")
+    driver.press("shown", "1")
+    assert not driver.problems, "\n".join(driver.problems)
+
+
 def check_link(driver: Driver) -> None:
     """A link brings its reader to the sender's state; a broken one does nothing."""
     driver.link()
     address = driver.page.url
     driver.page.goto("about:blank")
     driver.page.goto(address, wait_until="load")
+    if driver.kind is READER:  # what somebody typed needs the model
+        load_model(driver)
     driver.compare("from the link")
     top = driver.element.evaluate("(element) => element.getBoundingClientRect().top")
     assert abs(top) < 200
@@ -277,7 +414,8 @@ def test_the_backward_task_is_hidden_until_it_is_predicted(
     """And with each wiring the drawing says which state reads its answer."""
     driver = opened_once(SHIFT)
     walk = driver.element.locator("[data-part=walk]")
-    assert driver.shown["backward-asked"] == driver.shown["backward-seen"] == "?"
+    assert driver.shown["backward-asked"] == "?"
+    assert driver.shown["backward-seen"] == "yours to say"
     assert walk.get_by_text("asked for").count() == 1
     driver.press("guess", "6")
     driver.press("shown", "1")

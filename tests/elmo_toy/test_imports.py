@@ -50,7 +50,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "quiz": MIX | {"worked_example", "descent", "reported", "exercises"},
     "figures": MIX
     | {"worked_example", "gradient_check", "geometry", "influence", "descent", "similarity"},
-    "widgets": MIX | {"worked_example", "gradient_check", "descent", "text", "bilm", "experiments"},
+    "widgets": MIX
+    | {"worked_example", "gradient_check", "descent", "text", "bilm", "experiments"}
+    | {"similarity", "our_sentences"},
 }
 #: Packages that take long to import, and the modules that are about them.
 HEAVY: dict[str, set[str]] = {

@@ -11,8 +11,9 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * makes the seminar's quizzes, plans and tables from data (`seminar`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
 * names the links that run a notebook elsewhere, and makes links for a class's hub (`launch`);
-* leaves out the comments and the indentation of this book's own scripts (`scripts`);
 * describes the pages to those who link to them (`web`, `card`);
+* leaves out the comments and the spaces of this book's own scripts (`scripts`);
+* writes the weights of the language model that a page runs when it is asked to (`weights`);
 * overrides the few templates whose markup fails an accessibility check (`templates/`).
 """
 
@@ -28,7 +29,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
 
-from . import icons, katex, launch, pages, policy, scripts, seminar, styles, web
+from . import icons, katex, launch, pages, policy, scripts, seminar, styles, web, weights
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).parent / "templates"
@@ -86,4 +87,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     seminar.setup(app)
     app.connect("build-finished", write_seminar, priority=400)  # before KaTeX is ended
     app.connect("build-finished", scripts.strip_scripts)
+    app.connect("build-finished", weights.write_weights)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -77,12 +77,12 @@ def test_the_backward_task_is_not_told_before_it_is_shown() -> None:
     hidden, shown = read(ShiftState()), read(ShiftState(shown=True))
     told = {name for name in hidden if hidden[name] != shown[name]}
     assert told == {"backward-asked", "backward-seen"}
-    assert (shown["backward-asked"], shown["backward-seen"]) == ("the", "has not read")
+    assert (shown["backward-asked"], shown["backward-seen"]) == ("the", "which it has not read")
 
 
 def test_the_ends() -> None:
     end = read(ShiftState(LAST, shown=True))
-    assert (end["forward-asked"], end["forward-seen"]) == ("nothing", "is not scored on")
+    assert (end["forward-asked"], end["forward-seen"]) == ("nothing", "which it is not scored on")
     assert (end["backward-read"], end["backward-asked"]) == ("</S>", ".")
     start = read(ShiftState(0, shown=True))
     assert (start["forward-read"], start["forward-asked"]) == ("<S>", "every")
