@@ -8,6 +8,8 @@ For each head, with ``q_t = x_t Q``, ``k_u = x_u K``, ``v_u = x_u V``::
 
 The softmax is the mixture's, over positions instead of layers, and computed anew for every pair of
 tokens. Nothing here knows where a token stands: `position_vectors` have to be added for that.
+
+Book: chapter 7, "Recurrence against attention".
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ The loss is computed from the mixtures, the gradients from the layer scores. Cen
 of the loss check every gradient in all eight states (four presets of the weights, gamma 1 and 2).
 The program exits with status 1 and names the state if one differs, or if the update that it
 exports does not lower the loss.
+
+Book: chapter 3, "One mixture, by hand".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Where a mixture lies among its layer vectors: barycentric coordinates, and gamma's range."""
+"""Where a mixture lies among its layer vectors: barycentric coordinates, and gamma's range.
+
+Book: chapter 3, "Inside the triangle".
+"""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ forward ones. Their errors there are of the order of ``eps**(2/3)``, 4e-11, and 
 The complex step subtracts nothing, so it has no rounding term: a step of 1e-20 gives every digit.
 It needs an f that computes with complex numbers and takes no absolute value, real part, maximum
 or conjugate of them on the way.
+
+Book: chapter 4, "Four witnesses".
 """
 
 from __future__ import annotations

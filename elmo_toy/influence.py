@@ -1,4 +1,7 @@
-"""How far one token's layers reach: derivatives of a mixture across token positions."""
+"""How far one token's layers reach: derivatives of a mixture across token positions.
+
+Book: chapter 3, "No attention anywhere".
+"""
 
 from __future__ import annotations
 

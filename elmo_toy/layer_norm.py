@@ -3,6 +3,8 @@
 Normalised layers are never held as a whole. A few sentences at a time are centred, in float64, and
 used while they are still in the processor's cache: memory is read once for the statistics and once
 for the mixture, and no array as large as the layers is made on the way.
+
+Book: chapter 3, "Where paper and code differ".
 """
 
 from __future__ import annotations

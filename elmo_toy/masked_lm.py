@@ -4,6 +4,8 @@ A left-to-right model may not see the word that it is asked for, so it may not s
 right of it either. Take the word itself away, and it may see all the rest. Two encoders are trained
 in this way here: LSTM stacks, directions joined or apart, and a `Transformer`. Both give layers
 (batch, layers, tokens, dim); the top one, whole, predicts.
+
+Book: chapter 7, "Hide the word instead".
 """
 
 from __future__ import annotations

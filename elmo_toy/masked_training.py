@@ -1,4 +1,7 @@
-"""Masked language models trained and measured, and what the recorded runs came to."""
+"""Masked language models trained and measured, and what the recorded runs came to.
+
+Book: chapter 7, "Hide the word instead".
+"""
 
 from __future__ import annotations
 

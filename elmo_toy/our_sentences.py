@@ -2,6 +2,8 @@
 
 Written for the book, before any vector of them was computed, and left as they were. In the manner
 of the texts that ``english-small`` has read: lower case, words and signs apart.
+
+Book: chapter 3, "No attention anywhere".
 """
 
 from __future__ import annotations

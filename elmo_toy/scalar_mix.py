@@ -21,6 +21,8 @@ bilm-tf's ``weight_layers``), each of them tested:
 * "Top layer only" is the mixture of one layer, ``layers[:, -1:]`` with one logit: its weight is 1,
   its logit gradient is 0, its penalty is 0 at logit 0, and gamma is still learned. The layer norm
   is applied if asked for, where bilm-tf ignores the flag.
+
+Book: chapter 3, "One mixture, by hand".
 """
 
 from __future__ import annotations

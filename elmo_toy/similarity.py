@@ -3,6 +3,8 @@
 A cosine means little by itself: at one layer any two vectors have a cosine of 0.9, at another no
 two have. So a cosine is placed among those of random pairs of the same layer. Groups of vectors are
 told by their means, the plainest classifier there is.
+
+Book: chapter 1, "A cosine needs a background".
 """
 
 from __future__ import annotations

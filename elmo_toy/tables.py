@@ -1,4 +1,7 @@
-"""A table of results that a page shows as a table, and a terminal as aligned text."""
+"""A table of results that a page shows as a table, and a terminal as aligned text.
+
+Book: chapter 6, "Table 1 at its scope".
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ A token is a row of character ids, or one word id. In both, **0 means "no token 
 id is shifted up by one to make room for it. A batch is right-padded, so a row of the mask is a run
 of True followed by a run of False; a mask with a hole in it is refused, because counting its
 True values would then give the wrong length.
+
+Book: chapter 2, "Characters to token vector".
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -18,6 +18,8 @@ rest is kept for the test ``new_cues``.
 
 *Reports* are a second kind of text, to adapt a language model to: the same words, senses and cues,
 other clauses and other frequencies.
+
+Book: chapter 1, "A language whose senses are known".
 """
 
 from collections.abc import Callable, Sequence

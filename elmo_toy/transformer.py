@@ -7,6 +7,8 @@
 A transformer's encoder without layer norm and dropout, and with tanh where others have ReLU or
 GELU: what is left decides what a token can see. As everywhere, layers are
 (batch, layers, tokens, dim), layer 0 first.
+
+Book: chapter 7, "The mixture over another model".
 """
 
 from __future__ import annotations

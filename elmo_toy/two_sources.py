@@ -7,6 +7,8 @@ With ``g_j = gamma * s_j`` before and ``g'_j`` after, and layers ``h_j`` and ``h
            + sum_j (g'_j - g_j) (h'_j - h_j) both did
 
 While the extractor is frozen the last two are zero, and layers that were stored stay true.
+
+Book: chapter 7, "When the extractor moves too".
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 ``token_encoder`` (characters to token vector) and ``lstm`` (the two stacks) are functions with
 their derivatives; ``model`` joins them and adds the language-model head; ``training`` trains,
 ``checkpoint`` reads and writes the released layout, ``senses`` measures on the controlled corpus.
+
+Book: chapter 2, "Two directional language models".
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ task model is trained the language model is frozen again, or it isn't: that is a
 "Frozen" says that the *task's* gradient doesn't reach the language model, not that its parameters
 were never changed before. The article keeps the stages apart; the original paper's supplement
 (A.1) too: one epoch on the text of the task, labels ignored, and the weights fixed from then on.
+
+Book: chapter 5, "Frozen, fine-tuned, adapted".
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@
 =====================  =========================================================================
 
 Everything that is read is checked against the options before it is used, and nothing is unpickled.
+
+Book: chapter 8, "What is in the file".
 """
 
 import hashlib

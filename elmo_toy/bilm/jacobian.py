@@ -7,6 +7,8 @@ for u read before t::
     d s_t / d x_u = A_t A_(t-1) ... A_(u+1) B_u
 
 one factor for each step between the two: the recurrence's path from u to t is t - u steps long.
+
+Book: chapter 7, "Recurrence against attention".
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ left.
 
 Arrays are as in `elmo_toy.bilm.lstm`: ``read`` (2, steps + 1, batch, input_dim + projection_dim)
 holds ``[x; h before]`` of each step, ``gates`` (4, 2, batch, dim) one step's.
+
+Book: chapter 2, "One LSTM step by hand".
 """
 
 from collections.abc import Callable

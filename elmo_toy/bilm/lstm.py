@@ -7,6 +7,8 @@ stack only.
 
 Sentences are sorted by length, the longest first, so that the rows which still read at a step are
 the first ones; no time step does any work on padding.
+
+Book: chapter 2, "One LSTM step by hand".
 """
 
 from collections.abc import Sequence

@@ -2,6 +2,8 @@
 
 `BiLM` keeps the parameters. Everything that it computes is computed by functions of
 `token_encoder` and `lstm`, and by `head_loss` below.
+
+Book: chapter 2, "Two factorisations".
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,7 @@
-"""How far a changed word is felt: by layer, by direction, and by the distance from it."""
+"""How far a changed word is felt: by layer, by direction, and by the distance from it.
+
+Book: chapter 2, "How far context reaches".
+"""
 
 from collections.abc import Sequence
 

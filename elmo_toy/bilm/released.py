@@ -1,4 +1,7 @@
-"""The released models by their sizes, and a tiny one in the same format, written on the spot."""
+"""The released models by their sizes, and a tiny one in the same format, written on the spot.
+
+Book: chapter 8, "What is in the file".
+"""
 
 import atexit
 import shutil

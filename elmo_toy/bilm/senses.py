@@ -2,6 +2,8 @@
 
 Both classifiers are as plain as can be, one for each ambiguous noun: the nearest of the two senses'
 mean vectors, and counts of the words that stand in the sentence.
+
+Book: chapter 1, "Layer by layer".
 """
 
 from collections import Counter

@@ -7,6 +7,8 @@ the word-level alternative, one vector a spelling.
 
 Parameters travel in a dictionary under the names of the released weight files. Rows of ids come
 from `elmo_toy.text`, where 0 means "no token": no such row may reach these functions.
+
+Book: chapter 2, "Characters to token vector".
 """
 
 from collections.abc import Mapping

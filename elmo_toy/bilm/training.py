@@ -2,6 +2,8 @@
 
 The loop never changes the model that it is given; it returns a new one with the best parameters
 that it met. For one seed it computes the same numbers each time (on one BLAS build and one thread).
+
+Book: chapter 2, "A language model trained live".
 """
 
 from collections.abc import Sequence

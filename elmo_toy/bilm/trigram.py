@@ -1,4 +1,7 @@
-"""A language model that counts: the baseline for a perplexity."""
+"""A language model that counts: the baseline for a perplexity.
+
+Book: chapter 2, "A language model trained live".
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from elmo_toy._checks import Array
-from elmo_toy.bilm.lstm import FORGET_BIAS, LayerWeights, LSTMOptions, layer_forward
+from elmo_toy.bilm.kernels import FORGET_BIAS
+from elmo_toy.bilm.lstm import LayerWeights, LSTMOptions, layer_forward
 from elmo_toy.exercises.answers import Count, Function, Number, Wrong
 from elmo_toy.exercises.exercise import Exercise
 from elmo_toy.exercises.mistakes import MISTAKES, right

@@ -6,4 +6,6 @@ layers, ``fits`` trains what reads them, ``run`` goes through all of it on any
 from them. ``live`` is one seed at small size, for a chapter.
 
 All at once: ``python tools/run_experiments.py DATA --output RECORDS``.
+
+Book: chapter 6, "Our own table".
 """

@@ -3,6 +3,8 @@
 A *condition* says which extractor makes the layers, how they become one vector a token, and what
 reads that vector. A *setting* is a condition on a task, with a share of the labels, a lambda and a
 seed: the settings differ from the default in one thing at a time.
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What counting words can tell, without any model."""
+"""What counting words can tell, without any model.
+
+Book: chapter 6, "Our own table".
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ is under CC0 1.0. A file that is missing, or whose text is another, is refused w
 to obtain the same.
 
 Source: Silveira et al. (2014); Coucke et al. (2018).
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

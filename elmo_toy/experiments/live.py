@@ -1,6 +1,8 @@
 """One seed at small size, in a few seconds: what a chapter runs in front of the reader.
 
 The same functions as the recorded runs, in float64, so that it prints the same on every machine.
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

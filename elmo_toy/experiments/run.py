@@ -13,6 +13,8 @@ arguments, `run_group`, so it runs in this process, in a pool of processes, or o
 
 Only the process that calls `run` writes, a record as soon as its group hands it over; what is
 recorded already isn't computed again.
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""From probabilities to a score: accuracy, accuracy on ambiguous words, F1 of whole slots."""
+"""From probabilities to a score: accuracy, accuracy on ambiguous words, F1 of whole slots.
+
+Book: chapter 6, "Our own table".
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 All are trained for as many tokens, with the same optimiser, learning rate and batches, and have
 stacks of one size. Each seed trains its own. A folder may keep trained parameters from one run to
 the next; it changes the time alone.
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

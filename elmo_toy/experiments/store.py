@@ -2,6 +2,8 @@
 
 A record carries the configuration that it was measured under. Asked for under another one, it is
 not used: `Store.get` names the record and what differs.
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

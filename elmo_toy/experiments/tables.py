@@ -10,6 +10,8 @@ between 0 and 1.
 5
 >>> tables.differences("senses")["mixture"].mean        # paired by seed: condition - mixture
 0.0
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Mixtures over one frozen language model, in the manner of AllenNLP's ``Elmo`` module."""
+"""Mixtures over one frozen language model, in the manner of AllenNLP's ``Elmo`` module.
+
+Book: chapter 5, "Where a mixture attaches".
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

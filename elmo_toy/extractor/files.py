@@ -3,6 +3,8 @@
 A file carries its header as an attribute of the HDF5 root: JSON in ASCII, of fixed length, so that
 it stands in the object header, which HDF5 guards by a checksum (strings of variable length stand
 where it doesn't).
+
+Book: chapter 5, "Three caches".
 """
 
 import contextlib

@@ -1,6 +1,8 @@
 """A language model whose weights stay as they are: sentences in, layers out.
 
 What a task learns (mixture, gamma, its own model) stands after it and never reaches back.
+
+Book: chapter 5, "What is frozen, what is learned".
 """
 
 import dataclasses

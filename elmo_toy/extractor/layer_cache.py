@@ -15,6 +15,8 @@ here lines are counted, never listed.
 Layers are extracted statelessly, so they are a function of the sentence, and the file can be asked
 by sentence. A stateful extractor is refused: its layers depend on all lines before (the original's
 file holds such layers), and an interrupted file could not be gone on with.
+
+Book: chapter 5, "Three caches".
 """
 
 import json

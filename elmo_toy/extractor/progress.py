@@ -1,4 +1,7 @@
-"""A progress bar on a stream, for what takes long enough to wonder about."""
+"""A progress bar on a stream, for what takes long enough to wonder about.
+
+Book: chapter 5, "Three caches".
+"""
 
 from types import TracebackType
 from typing import TextIO

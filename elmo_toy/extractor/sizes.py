@@ -2,6 +2,8 @@
 
 The more is kept, the less is left to compute, and the less to decide. A finished mixture stands
 last, as the thing that is too little: the article's question, how to mix, is closed in it.
+
+Book: chapter 5, "Three caches".
 """
 
 from collections.abc import Sequence

@@ -7,6 +7,8 @@
 ================  ==================================================================================
 
 Token ids are line + 1, and 0 means "no token here", so the first word's id is 1.
+
+Book: chapter 5, "Three caches".
 """
 
 import dataclasses

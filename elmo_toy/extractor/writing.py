@@ -4,6 +4,8 @@ Extraction is the expensive part, so it is done in parts, each a small file of i
 ``NAME.parts`` beside the cache: written under another name, then renamed, so a part is whole or is
 not there. When all parts are there they are put together into one file, which gets its name last.
 Whoever calls again after an interruption goes on at the first missing part.
+
+Book: chapter 5, "Three caches".
 """
 
 import hashlib

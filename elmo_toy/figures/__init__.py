@@ -1,4 +1,7 @@
-"""Every figure of the book. Each function returns a `Figure` and demands its description, `alt`."""
+"""Every figure of the book. Each function returns a `Figure` and demands its description, `alt`.
+
+Book: chapter 3, "Inside the triangle".
+"""
 
 from elmo_toy.figures._style import RULE_LOOKS
 from elmo_toy.figures._svg import Figure

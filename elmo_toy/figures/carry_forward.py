@@ -25,6 +25,8 @@ def jacobian_maps(maps: Mapping[str, Array], tokens: Sequence[str], *, alt: str)
     """Norms (tokens, tokens) of one position's derivative by another's input, a panel a map.
 
     Every panel is shaded up to its own largest norm off the diagonal. Cells of norm 0 stay empty.
+
+    Book: chapter 7, "Recurrence against attention".
     """
     panels = []
     for title, norms in maps.items():
@@ -72,6 +74,8 @@ def influence_by_distance(groups: Mapping[str, Mapping[str, Array]], *, alt: str
     `groups`: by title, then by model, (2 * furthest + 1,), from the furthest word after the
     position to the furthest before it, as `elmo_toy.attention.mean_by_offset` gives them; at most
     four models a group. The two sides are averaged.
+
+    Book: chapter 7, "Decay with distance".
     """
     panels = []
     for title, curves in groups.items():
@@ -101,6 +105,8 @@ def senses_by_objective(scores: Mapping[str, Mapping[str, Array]], *, alt: str) 
     """Sense scores of both contextual layers, a panel a test, a row a model, a mark a seed.
 
     `scores` (seeds, layers) by test and by model.
+
+    Book: chapter 7, "Hide the word instead".
     """
     panels = []
     for test, by_model in scores.items():
@@ -131,6 +137,8 @@ def change_by_source(runs: Mapping[str, Mapping[str, Array]], *, alt: str) -> Fi
     """Mean norm of the parts of a mixture's change against steps, a panel a run.
 
     `runs`: by title, then by part, (steps + 1,). The parts come in one order, at most four.
+
+    Book: chapter 7, "When the extractor moves too".
     """
     highest = max(line.max() for parts in runs.values() for line in parts.values())
     panels = []

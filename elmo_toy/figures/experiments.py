@@ -41,6 +41,8 @@ def gains_by_task(
 
     `gains` has both by task, in points and in per cent; `claimed` is the range of shares that the
     paper's text names.
+
+    Book: chapter 6, "Table 1 at its scope".
     """
     panels = []
     for number, title in enumerate(("gain, points", "baseline's error removed, %")):
@@ -74,6 +76,8 @@ def steps_of_gain(scores: Mapping[str, Sequence[float]], *, alt: str) -> Figure:
 
     `scores` has by task the baseline, the last layer alone, all layers strongly and weakly
     regularised.
+
+    Book: chapter 6, "One mixture or the last layer".
     """
     panel = Panel("gain over the baseline, points", width=340, height=225)
     with panel.drawing() as axes:
@@ -100,6 +104,8 @@ def insertion_points(
     """Scores of three insertion points by task, and the baseline's of another table.
 
     `scores` has by task input, input and output, output; `baselines` the score without ELMo.
+
+    Book: chapter 6, "Where it goes in".
     """
     panels = []
     names = ("input", "both", "output")
@@ -128,6 +134,8 @@ def five_seeds(runs: Array, spread: float, differences: Mapping[str, float], *, 
 
     `runs` (tries, 5) are in units of their own standard deviation, about their true mean, 0.
     `spread` is the standard deviation of one run in points, `differences` are printed ones.
+
+    Book: chapter 6, "What the plus-minus is".
     """
     tries = Panel("mean ± deviation of five runs", height=330)
     with tries.drawing() as axes:
@@ -182,6 +190,8 @@ def layers_by_task(
     """Both contextual layers of two models, a panel a task, among scores of others.
 
     `scores` has by task and model the lower and the upper layer; `references` other scores by name.
+
+    Book: chapter 6, "What the layers hold".
     """
     panels = []
     for task, models in scores.items():
@@ -222,6 +232,8 @@ def paired_differences(
 
     `differences` has by task and condition one difference a seed, in points; `reference` names what
     was taken away.
+
+    Book: chapter 6, "What the mixture adds".
     """
     rows = [row for conditions in differences.values() for row in conditions.values()]
     furthest = 1.1 * max(abs(value) for row in rows for value in row)
@@ -251,6 +263,8 @@ def weights_and_scores(
     """The learned weight of each layer against the score that the layer reaches alone.
 
     `weights` and `scores` have by task (seeds, layers), scores in per cent.
+
+    Book: chapter 6, "What the weights say".
     """
     panels = []
     for task, learned in weights.items():
@@ -284,6 +298,8 @@ def scores_by_labels(
     """Score against the share of the labels, a panel a task.
 
     `scores` has by task, condition and share the mean and the deviation, in per cent.
+
+    Book: chapter 6, "Where it goes in, and how many labels".
     """
     panels = []
     for task, conditions in scores.items():

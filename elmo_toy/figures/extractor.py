@@ -28,7 +28,10 @@ from elmo_toy.figures._svg import Figure, Panel
 
 
 def frozen_and_learned(*, alt: str) -> Figure:
-    """What is frozen and where it may be cut and kept; what a task learns on top of it."""
+    """What is frozen and where it may be cut and kept; what a task learns on top of it.
+
+    Book: chapter 5, "What is frozen, what is learned".
+    """
     panels = []
     panel = Panel("frozen: computed once", height=330)
     with panel.drawing() as axes:
@@ -113,6 +116,8 @@ def mixture_progress(traces: Mapping[str, tuple[Array, Array]], *, alt: str) -> 
     """Weights after each update, a panel a mixture, and gamma of all mixtures.
 
     `traces` has by place the weights (updates + 1, layers) and gamma (updates + 1,).
+
+    Book: chapter 5, "Training the tagger".
     """
     panels = []
     every = np.concatenate([weights for weights, _ in traces.values()])
@@ -152,7 +157,10 @@ def mixture_progress(traces: Mapping[str, tuple[Array, Array]], *, alt: str) -> 
 def losses_by_factor(
     factors: Sequence[float], losses: Mapping[str, Sequence[float]], *, alt: str
 ) -> Figure:
-    """Loss of trained taggers by what their gamma is multiplied with, both axes logarithmic."""
+    """Loss of trained taggers by what their gamma is multiplied with, both axes logarithmic.
+
+    Book: chapter 5, "Longer is not better".
+    """
     # Where there is room beside the lines that chapter 5 draws: column, offset, side.
     named: tuple[tuple[int, tuple[int, int], str], ...] = (
         (3, (0, -17), "center"),
@@ -191,6 +199,8 @@ def occlusion(
 
     `mixture` (tokens,) with the learned weights, `top` with the top layer's alone. `marked` has by
     place what is written beside a bar, and whose colour it gets: river's or loan's.
+
+    Book: chapter 5, "What a neighbour changes".
     """
     colour = {look.name: look.colour for look in OCCURRENCE_LOOKS}
     places = np.arange(len(tokens))[::-1]

@@ -33,7 +33,10 @@ from elmo_toy.worked_example import LAYERS, State
 
 
 def contributions(state: State, *, alt: str) -> Figure:
-    """Each occurrence's share of the gradient and their sum, for the three logits and gamma."""
+    """Each occurrence's share of the gradient and their sum, for the three logits and gamma.
+
+    Book: chapter 4, "Two occurrences, one gradient".
+    """
     names = ["a₀", "a₁", "a₂", "γ"]
     by_occurrence = np.column_stack([state.logit_contributions, state.gamma_contributions])
     total = np.append(state.logit_gradient, state.gamma_gradient)
@@ -76,6 +79,8 @@ def error_against_step(steps: Array, errors: Mapping[str, Array], *, alt: str) -
     """Error of numerical gradients against their step, on logarithmic axes.
 
     An error of exactly 0 is drawn at the bottom of the axes, where the logarithm has no place.
+
+    Book: chapter 4, "Error against step size".
     """
     panel = Panel("largest error of the gradient", width=440, height=330)
     floor = 1e-18
@@ -100,7 +105,10 @@ def error_against_step(steps: Array, errors: Mapping[str, Array], *, alt: str) -
 def falling_losses(
     names: Sequence[str], before: Array, after: Mapping[str, Array], *, alt: str
 ) -> Figure:
-    """Loss before and after one step of each rule, a row a state."""
+    """Loss before and after one step of each rule, a row a state.
+
+    Book: chapter 4, "Falling loss verifies nothing".
+    """
     panel = Panel("mean loss before (|) and after one step", width=440, height=360)
     rows = np.arange(len(names))[::-1]
     with panel.drawing() as axes:
@@ -126,7 +134,10 @@ def falling_losses(
 def loss_by_rate(
     weights: Array, gamma: float, largest: float, marked: Mapping[str, float], *, alt: str
 ) -> Figure:
-    """Loss and gamma after one step, against the learning rate of that step."""
+    """Loss and gamma after one step, against the learning rate of that step.
+
+    Book: chapter 4, "When a step fails".
+    """
     rates = np.linspace(0, largest, 61)
     points = [step_on_logits(weights, gamma, rate) for rate in rates]
     losses = np.array([float(point.loss) for point in points])
@@ -192,6 +203,8 @@ def simplex_paths(
 
     A dot marks the start of each. Weights with another sum are drawn at their nearest point of
     that plane.
+
+    Book: chapter 4, "Four ways to step", and chapter 4, "Many steps".
     """
     panel = Panel("weights", width=440, height=310 if margin < 0.2 else 430)
     with panel.drawing() as axes:
@@ -213,7 +226,10 @@ def simplex_paths(
 
 
 def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
-    """Loss, size of gamma, and weights of the runs of one descent, against the step."""
+    """Loss, size of gamma, and weights of the runs of one descent, against the step.
+
+    Book: chapter 4, "Many steps".
+    """
     kept = descent.steps > 0  # the start has no place on a logarithmic axis
     steps = descent.steps[kept]
     gamma, weights = descent.gamma[kept], descent.weights[kept]
@@ -255,7 +271,10 @@ def many_steps(descent: Descent, names: Sequence[str], *, alt: str) -> Figure:
 
 
 def penalty(strengths: Array, held: Array, free: Descent, strength: float, *, alt: str) -> Figure:
-    """Weights against the penalty's strength with gamma held, and gamma growing when it is free."""
+    """Weights against the penalty's strength with gamma held, and gamma growing when it is free.
+
+    Book: chapter 4, "The penalty, and why a free gamma undoes it".
+    """
     held_panel, free_panel = Panel("weights, γ held at 1"), Panel("γ, if it is free")
     with held_panel.drawing() as axes:
         for j, look in enumerate(LAYER_LOOKS):
@@ -283,6 +302,8 @@ def head_turns(heads: Array, weights: Array, shown: Sequence[int], *, alt: str) 
     """Two fixed mixtures, and the head's line of score 0 after three counts of steps.
 
     The arrow on a line is the head itself: it points to positive scores.
+
+    Book: chapter 4, "The frozen head".
     """
     panel = Panel("score 0, and where it is positive", width=400, height=340)
     with panel.drawing() as axes:

@@ -22,7 +22,10 @@ from elmo_toy.figures._svg import Figure, Panel
 
 
 def one_position_shift(tokens: Sequence[str], *, alt: str) -> Figure:
-    """Which state predicts which token, by direction; `tokens` with their boundary symbols."""
+    """Which state predicts which token, by direction; `tokens` with their boundary symbols.
+
+    Book: chapter 2, "The one-position shift".
+    """
     panels = []
     last = len(tokens) - 1
     for look, step in zip(DIRECTION_LOOKS, (1, -1), strict=True):
@@ -60,7 +63,10 @@ def _arrow(axes: Any, start: tuple[float, float], end: tuple[float, float], colo
 def learning_curve(
     tokens: Sequence[int], forward: Sequence[float], backward: Sequence[float], *, alt: str
 ) -> Figure:
-    """Loss of both directions on sentences that were not trained on, against tokens trained on."""
+    """Loss of both directions on sentences that were not trained on, against tokens trained on.
+
+    Book: chapter 2, "A language model trained live".
+    """
     panel = Panel("held-out loss, nats a token")
     thousands = np.asarray(tokens) / 1000
     with panel.drawing() as axes:
@@ -81,7 +87,10 @@ def learning_curve(
 
 
 def context_reach(changes: Array, *, alt: str) -> Figure:
-    """Mean relative change by offset from a changed word: (layers, 2, offsets), a panel a half."""
+    """Mean relative change by offset from a changed word: (layers, 2, offsets), a panel a half.
+
+    Book: chapter 2, "How far context reaches".
+    """
     furthest = changes.shape[2] // 2
     offsets = np.arange(-furthest, furthest + 1)
     panels = []
@@ -126,6 +135,8 @@ def losses_and_senses(
 
     `losses` (seeds,) and `scores` (seeds, layers) by model, in the order biLM, sees its answer,
     joined, untrained.
+
+    Book: chapter 2, "Why separate stacks?".
     """
     panels = []
     for layer in (1, 2):
@@ -160,7 +171,10 @@ def losses_and_senses(
 
 
 def parameters_by_part(counts: Mapping[str, Mapping[str, int]], *, alt: str) -> Figure:
-    """Bars of parameter counts by part of a model, a panel a model."""
+    """Bars of parameter counts by part of a model, a panel a model.
+
+    Book: chapter 8, "The official files".
+    """
     panels = []
     largest = max(max(parts.values()) for parts in counts.values()) / 1e6
     for name, parts in counts.items():
@@ -181,7 +195,10 @@ def parameters_by_part(counts: Mapping[str, Mapping[str, int]], *, alt: str) -> 
 
 
 def forgetting(changes: Array, *, alt: str) -> Figure:
-    """Largest change of each layer from one reading of a sentence to the next, by reading."""
+    """Largest change of each layer from one reading of a sentence to the next, by reading.
+
+    Book: chapter 8, "State from batch to batch".
+    """
     panel = Panel("change since the reading before")
     readings = np.arange(2, len(changes) + 2)
     with panel.drawing() as axes:

@@ -30,7 +30,10 @@ _PLANE_HEIGHT = 245
 
 
 def two_triangles(weights: Array, *, alt: str) -> Figure:
-    """Each occurrence's hull with the mixture of `weights`: one place in two triangles."""
+    """Each occurrence's hull with the mixture of `weights`: one place in two triangles.
+
+    Book: chapter 3, "Inside the triangle".
+    """
     panels = []
     for k, look in enumerate(OCCURRENCE_LOOKS):
         corners = LAYERS[k, :, 0]
@@ -55,7 +58,10 @@ def two_triangles(weights: Array, *, alt: str) -> Figure:
 
 
 def gamma_rays(weights: Array, ranges: list[tuple[float, float]], *, alt: str) -> Figure:
-    """Where γ moves each mixture: along a line through 0, inside its hull for a range only."""
+    """Where γ moves each mixture: along a line through 0, inside its hull for a range only.
+
+    Book: chapter 3, "What gamma is, and what it isn't".
+    """
     panels = []
     for k, look in enumerate(OCCURRENCE_LOOKS):
         corners = LAYERS[k, :, 0]
@@ -86,7 +92,10 @@ def gamma_rays(weights: Array, ranges: list[tuple[float, float]], *, alt: str) -
 
 
 def two_cones(weights: Array, *, alt: str) -> Figure:
-    """γ times the weights in three dimensions: two cones that meet at zero."""
+    """γ times the weights in three dimensions: two cones that meet at zero.
+
+    Book: chapter 3, "Gamma times the weights is one vector".
+    """
     panel = Panel("g = γ · (s₀, s₁, s₂)", width=PANEL_WIDTH, height=310)
     # Seen from slightly above, with the line of equal weights upright: the cones stand on each
     # other's point. The rows are the page's two directions.
@@ -135,7 +144,10 @@ def two_cones(weights: Array, *, alt: str) -> Figure:
 
 
 def same_predictions(coefficients: Array, along: Array, *, alt: str) -> Figure:
-    """Move γ·s from `coefficients` along a direction that the head cannot see."""
+    """Move γ·s from `coefficients` along a direction that the head cannot see.
+
+    Book: chapter 3, "A large weight is not an importance".
+    """
     amounts = np.linspace(0, 0.3, 31)
     path = coefficients + amounts[:, None] * along  # (31, 3)
     gamma = path.sum(axis=1)
@@ -186,7 +198,10 @@ def same_predictions(coefficients: Array, along: Array, *, alt: str) -> Figure:
 
 
 def influence(matrices: dict[str, Array], *, alt: str) -> Figure:
-    """`token_influence` matrices, one panel each: row, the mixture; column, the layers changed."""
+    """`token_influence` matrices, one panel each: row, the mixture; column, the layers changed.
+
+    Book: chapter 3, "No attention anywhere".
+    """
     panels = []
     for title, matrix in matrices.items():
         panel = Panel(title, height=300)
@@ -219,7 +234,10 @@ def influence(matrices: dict[str, Array], *, alt: str) -> Figure:
 
 
 def layer_weights(groups: dict[str, Array], *, alt: str) -> Figure:
-    """Layer weights as bars, a panel each: rows of (occurrences, layers) or one (layers,)."""
+    """Layer weights as bars, a panel each: rows of (occurrences, layers) or one (layers,).
+
+    Book: chapter 3, "No attention anywhere".
+    """
     panels = []
     for title, weights in groups.items():
         panel = Panel(title, height=230)

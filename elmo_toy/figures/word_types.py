@@ -51,7 +51,10 @@ def _layer_axis(axes: Axes) -> None:
 
 
 def cosine_backgrounds(backgrounds: Mapping[str, Background], *, alt: str) -> Figure:
-    """Cosines of random pairs at each layer, a panel for each model."""
+    """Cosines of random pairs at each layer, a panel for each model.
+
+    Book: chapter 1, "A cosine needs a background".
+    """
     panels = []
     for title, background in backgrounds.items():
         panel = Panel(title, height=235)
@@ -82,6 +85,8 @@ def pair_percentiles(
 
     `percentiles` gives for each model three results of `Background.percentiles`: of pairs
     river and river, loan and loan, river and loan.
+
+    Book: chapter 1, "Layer by layer", and chapter 1, "English, and a smaller claim".
     """
     panels = []
     for title, kinds in percentiles.items():

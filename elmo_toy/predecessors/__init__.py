@@ -4,4 +4,6 @@
 here on their own objectives; ``stacks`` is what they share. TagLM needs no module: it is the
 tagger of `elmo_toy.task` with both language models' top layers, unmixed, after its first recurrent
 layer, which `elmo_toy.experiments.conditions` configures.
+
+Book: chapter 6, "Our own table".
 """

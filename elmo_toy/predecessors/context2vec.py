@@ -9,6 +9,8 @@ read ``w_k``, so nothing leaks. The directions look their words up in tables of 
 sentence starts from a zero state.
 
 Source: Melamud, Goldberger and Dagan (2016), and their code, orenmel/context2vec.
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

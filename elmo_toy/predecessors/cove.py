@@ -12,6 +12,8 @@ so have the noun and the verb of a word that is both. This supervision names the
 sentence of the text: no other extractor here is told as much.
 
 Source: McCann, Bradbury, Xiong and Socher (2017), and their code, salesforce/cove.
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 The stacks are those of `elmo_toy.bilm.lstm`. Here each direction may read a table of its own, and
 what is trained on top is up to the caller.
+
+Book: chapter 6, "Our own table".
 """
 
 from __future__ import annotations

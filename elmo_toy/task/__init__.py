@@ -5,4 +5,6 @@
 ``training`` trains it, ``fine_tuning`` trains the extractor with it. ``probes`` (with ``lbfgs``)
 are the plainest readers of a representation; ``occlusion`` and ``variants`` ask a trained tagger
 questions. All but ``fine_tuning`` work on plain arrays and know no extractor.
+
+Book: chapter 5, "Freeze the extractor".
 """

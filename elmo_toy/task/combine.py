@@ -2,6 +2,8 @@
 
 Each way is a `Combiner`: its trained numbers, its forward pass, its gradients. Vectors at masked
 positions are 0 and pass no gradient. The lambda penalty is apart: see `logit_penalties`.
+
+Book: chapter 5, "Where a mixture attaches".
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A token without a label (`UNLABELLED`, None in text) is read as context, but nothing is asked about
 it. So a sentence may have one labelled token, as where senses of one word are told apart.
+
+Book: chapter 5, "Training the tagger".
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Frozen is the default everywhere else. Here every sentence is read anew at every update, no layer
 may be cached, and what is learned is a copy of the whole language model for one task.
+
+Book: chapter 5, "Frozen, fine-tuned, adapted".
 """
 
 from __future__ import annotations

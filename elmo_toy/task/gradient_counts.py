@@ -1,4 +1,7 @@
-"""Who gets a gradient, found by counting: with a model frozen, fine-tuned, adapted."""
+"""Who gets a gradient, found by counting: with a model frozen, fine-tuned, adapted.
+
+Book: chapter 5, "What is frozen, what is learned".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A minimiser for smooth convex losses over all data at once: limited-memory BFGS."""
+"""A minimiser for smooth convex losses over all data at once: limited-memory BFGS.
+
+Book: chapter 5, "What is frozen, what is learned".
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 The weights of a mixture belong to layers; none of them belongs to a word. That a neighbour counts
 shows in the layers at the target, which it changes, and so in every mixture of them.
+
+Book: chapter 5, "What a neighbour changes".
 """
 
 from __future__ import annotations

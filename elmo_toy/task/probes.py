@@ -1,6 +1,8 @@
 """The plainest readers of a representation: a linear one, one for each group, a static table.
 
 The nearest mean is `elmo_toy.similarity.nearest_mean`; it has the arguments that `by_group` wants.
+
+Book: chapter 5, "Training the tagger".
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 It is the layer of `elmo_toy.bilm.lstm`, projection and clips included, run in both directions. What
 differs is what surrounds it: inputs of any width, both directions read the same tokens, and both
 outputs are joined. In a tagger nothing is predicted from one side alone, so nothing is given away.
+
+Book: chapter 5, "Training the tagger".
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A sentence has one labelled token, its ambiguous noun, and the tag is a domain. It is small enough
 to be trained while a reader waits, in float64, so that it comes out the same on every machine.
+
+Book: chapter 5, "What is frozen, what is learned".
 """
 
 from __future__ import annotations

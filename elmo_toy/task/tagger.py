@@ -6,6 +6,8 @@
     scores = dropout(h) W + b
 
 The loss is the mean cross-entropy over the labelled tokens of a batch. Padding takes no part.
+
+Book: chapter 5, "Training the tagger".
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 The layers are arrays, computed once. What is trained is the task's: its word vectors, the logits
 and gamma of its mixtures, its recurrent layers, its softmax. Nothing here knows the extractor, so
 nothing can change it; `elmo_toy.task.fine_tuning` is the other choice.
+
+Book: chapter 5, "Training the tagger".
 """
 
 from __future__ import annotations

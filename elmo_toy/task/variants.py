@@ -1,4 +1,7 @@
-"""A trained tagger, changed in one respect and asked again."""
+"""A trained tagger, changed in one respect and asked again.
+
+Book: chapter 5, "Longer is not better".
+"""
 
 from __future__ import annotations
 

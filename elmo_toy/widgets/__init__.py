@@ -3,6 +3,8 @@
 In a notebook with a kernel an explorer is an ipywidgets view; on a page without one it is a custom
 element that computes in the browser (`book/_static/`), with a static table inside for a reader
 without scripts. Both show the same texts for the same controls: the tests compare them.
+
+Book: chapter 3, "Move it yourself".
 """
 
 from elmo_toy.widgets._explorer import Explorer

@@ -29,7 +29,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
 
-from . import icons, katex, launch, pages, policy, scripts, seminar, styles, web, weights
+from . import api, icons, katex, launch, pages, policy, scripts, seminar, styles, web, weights
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).parent / "templates"
@@ -78,6 +78,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register everything with Sphinx (not for parallel writing: one KaTeX process answers)."""
     app.connect("config-inited", use_repository_files, priority=100)
     katex.setup(app)
+    api.setup(app)
     pages.setup(app)
     policy.setup(app)
     web.setup(app)

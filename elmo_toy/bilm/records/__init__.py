@@ -1,4 +1,7 @@
-"""What was measured once because it takes too long for a chapter: one JSON file each."""
+"""What was measured once because it takes too long for a chapter: one JSON file each.
+
+Book: chapter 2, "Why separate stacks?".
+"""
 
 import json
 from pathlib import Path
