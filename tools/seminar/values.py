@@ -155,7 +155,7 @@ def _unseen() -> dict[str, str]:
 
 def _states() -> dict[str, str]:
     """Name the eight states: four presets times two scales."""
-    found = {}
+    found: dict[str, str] = {}
     for s in eight_states():
         found |= _forward(f"{s.preset}{s.gamma:.0f}", s.forward, s.gamma)
     found |= {f"gamma_{i}": short(gamma) for i, gamma in enumerate(GAMMAS)}
