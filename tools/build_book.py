@@ -39,6 +39,14 @@ SCRATCH = ".building-"
 # Folders of a source that hold no input: they are generated, or belong to a tool.
 NO_INPUT = {"_build", "_generated", "__pycache__"}
 
+# What a cell prints is sent when the cell ends, or before a figure: sent in pieces, as a slow
+# machine does every fifth of a second, a line would be broken where two pieces meet.
+KERNEL_SETTINGS = """\
+import ipykernel.iostream
+ipykernel.iostream.OutStream.flush_interval = 3600
+get_config().IPKernelApp.log_level = 40
+"""
+
 
 def files_below(path: Path) -> Iterator[Path]:
     """Yield the files that can change a build, in a fixed order."""
@@ -104,7 +112,7 @@ def build_environment(source: Path, scratch: Path) -> dict[str, str]:
     # about the kernel's connection, which stays on this machine
     profile = scratch / "ipython" / "profile_default"
     profile.mkdir(parents=True)
-    (profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
+    (profile / "ipython_kernel_config.py").write_text(KERNEL_SETTINGS)
     python_path = os.environ.get("PYTHONPATH")
     return {
         **os.environ,
