@@ -20,6 +20,7 @@ import argparse
 import datetime
 import functools
 import gzip
+import os
 import statistics
 import sys
 import threading
@@ -197,10 +198,13 @@ def main() -> int:
             if arguments.verbose:
                 for run in runs:
                     print("   ", run)
+        busy.append(os.getloadavg()[0])
         said = (
             f"Measured on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} with Chromium "
             f"{browser.version}, {arguments.runs} runs, by `python benchmarks/pages.py`: "
-            f"{WINDOW['width']} px, {LATENCY} ms, 1.6 Mbit/s, processor {SLOWER} times slower."
+            f"{WINDOW['width']} px, {LATENCY} ms, 1.6 Mbit/s, processor {SLOWER} times slower. "
+            f"Meanwhile {min(busy):.0f} to {max(busy):.0f} other processes wanted one of this "
+            f"machine's {os.cpu_count()} processors; on a calm one the times are shorter."
         )
         browser.close()
     server.shutdown()

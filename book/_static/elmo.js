@@ -27,8 +27,7 @@ if (location.protocol === "file:") {
   document.fonts.addEventListener("loadingdone", markAll);
 })();
 
-/* What the theme does in scripts and handlers within the page, which the page's policy stops. */
+/* The theme has this as a handler within the page, which the page's policy stops. */
 document.querySelectorAll(".elmo-print").forEach((button) => {
   button.addEventListener("click", () => window.print());
 });
-document.querySelector(".bd-search-container input")?.select();
