@@ -85,7 +85,7 @@ def test_a_link_is_made_as_one_types(page: Page, way: str, axe: str) -> None:
     assert f"{url.scheme}://{url.netloc}" == "https://hub.example.org"
     query = parse_qs(url.query, strict_parsing=True)
     assert query["branch"] == ["v1"]
-    assert query["urlpath"] == ["lab/tree/elmo-companion/notebooks/02_directional_lms.ipynb"]
+    assert query["urlpath"][0].endswith("/notebooks/02_directional_lms.ipynb")
     expect(made).to_have_text(str(made.get_attribute("href")))
     page.keyboard.press("Tab")
     expect(made).to_be_focused()

@@ -10,7 +10,7 @@ const { runInThisContext } = require("node:vm");
 
 const file = join(process.env.ELMO_SCRIPTS, "elmo-links.js");
 runInThisContext(readFileSync(file, "utf-8"), { filename: file });
-const repository = "https://github.com/OWNER/elmo-companion";
+const repository = "https://github.com/someone/elmo-companion";
 const notebook = "notebooks/04_gradient.ipynb";
 const make = (hub, branch = "main", name = notebook) =>
   ElmoLinks.make({ hub, branch, notebook: name, repository });
