@@ -103,6 +103,13 @@ test("words and signs are cut as the package cuts them", () => {
   }
 });
 
+test("a word keeps its mark when the words around it change", () => {
+  const kept = (before, place, after) =>
+    explorer.moved({ ...initial, texts: [before, "x"], places: [place, 0] }, "text-0", after).places[0];
+  assert.deepEqual([kept("the bank .", 1, "on the old bank"), kept("bank x bank", 2, "bank bank bank bank"),
+    kept("a b c", 2, "d e"), kept("", 0, "x"), kept("a", 0, "")], [3, 2, 1, 0, 0]);
+});
+
 test("reader: a link leads back to its state, and tells nobody's guess", () => {
   const element = new explorer();
   for (const state of walks.reader.map(after)) {

@@ -1,9 +1,10 @@
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from book_site import pages, policy, styles
+from book_site import pages, policy, styles, weights
 from book_site.icons import keep_used_classes
 from book_site.katex import CLOSING, FONT_FACE, OPENING, FormulaError, Renderer, embed_signs
 from book_site.scripts import stripped
@@ -81,26 +82,40 @@ def test_style_sheet_of_another_kind_is_an_error() -> None:
         keep_used_classes("p{margin:0}", {"fa-bars"})
 
 
-def test_a_script_loses_whole_lines_of_comment_and_its_indentation_only() -> None:
+def test_a_script_loses_comments_and_spaces_and_nothing_else() -> None:
     source = """/* What this is,
    in two lines. */
 
 (() => {
   // why
-  const url = "https://x"; // kept
+  const url = "https://x  y"; // gone
   /* a */ const n = 4 /* b */;
+  let one = n
+  one = url.replace(/ \\/\\/ [ /*]/g, "") + +n - -n;
   return `a
-    ${url} /* c */`;
+    ${url  +  `b  ${ n }`} /* c */ // d`;
 })();
 """
     assert stripped(source).splitlines() == [
-        "(() => {",
-        'const url = "https://x"; // kept',
-        "/* a */ const n = 4 /* b */;",
-        "return `a",
-        "${url} /* c */`;",
-        "})();",
+        '(()=>{const url="https://x  y";const n=4;let one=n',
+        'one=url.replace(/ \\/\\/ [ /*]/g,"")+ +n- -n;return`a',
+        "${url+`b  ${n}`} /* c */ // d`;})();",
     ]
+
+
+def test_weights_are_written_for_a_site_that_runs_the_model(tmp_path: Path) -> None:
+    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html"))
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "page.html").write_text("<p>elmo-reader</p>", encoding="utf-8")
+    weights.write_weights(app, None)
+    assert not list(tmp_path.glob("_static/*"))
+    (tmp_path / "page.html").write_text("<elmo-reader></elmo-reader>", encoding="utf-8")
+    weights.write_weights(app, RuntimeError("the build failed"))
+    assert not list(tmp_path.glob("_static/*"))
+    weights.write_weights(app, None)
+    written = sorted(tmp_path.glob("_static/weights/english-small-*.js"))
+    assert len(written) == 8
+    assert sum(file.stat().st_size for file in written) <= 1_500_000
 
 
 def test_a_page_with_tables_waits_for_its_last_section() -> None:
