@@ -40,8 +40,8 @@ LISTS = {
 def public_address(repository: str) -> str:
     """Return where the pages of a repository at GitHub are published.
 
-    >>> public_address("https://github.com/OWNER/elmo-companion")
-    'https://OWNER.github.io/elmo-companion/'
+    >>> public_address("https://github.com/OWNER/REPOSITORY")
+    'https://OWNER.github.io/REPOSITORY/'
     >>> public_address("https://github.com/OWNER/OWNER.github.io")
     'https://OWNER.github.io/'
     """
