@@ -1,4 +1,7 @@
-"""What an exercise is: a question with its place, its hints, its solution and its answer."""
+"""What an exercise is: a question with its place, its hints, its solution and its answer.
+
+Book: chapter 4, "Falling loss verifies nothing".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Wrong layer norms, penalties, perplexities and shares of an error."""
+"""Wrong layer norms, penalties, perplexities and shares of an error.
+
+Book: chapter 3, "Where paper and code differ".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A question with its options, and the rules that every one of them keeps."""
+"""A question with its options, and the rules that every one of them keeps.
+
+Book: chapter 4, "Falling loss verifies nothing".
+"""
 
 from __future__ import annotations
 
