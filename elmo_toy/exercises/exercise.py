@@ -28,7 +28,7 @@ LEVELS = {1: "by hand", 2: "code", 3: "prove or extend"}
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise; `section` is a heading of its chapter. Texts are Markdown with $math$."""
+    """One exercise; `section` is a heading of its chapter, texts are Markdown with formulas."""
 
     id: str
     title: str

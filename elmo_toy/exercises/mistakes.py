@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 MISCONCEPTIONS = tuple(f"M{number}" for number in range(1, 20))
+"""The ids of the beliefs in `elmo_toy.quiz.misconceptions`."""
 
 Formula = Callable[..., Any]
 
@@ -129,6 +130,7 @@ QUANTITIES = _quantities(
     ("perplexity", "log-probabilities (tokens,), in nats", lambda x: float(np.exp(-np.mean(x)))),
     ("error removed", "scores in per cent before and after", error_removed),
 )
+"""The right formula of everything that is asked for, by name."""
 
 
 MISTAKES: Mapping[str, Mistake] = MappingProxyType(
@@ -138,3 +140,4 @@ MISTAKES: Mapping[str, Mistake] = MappingProxyType(
         for row in module.ROWS
     }
 )
+"""The usual wrong formulas, by name."""

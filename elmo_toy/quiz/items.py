@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 LETTERS = "ABCDE"
+"""What options are called by, in their order."""
 MINUS = "\N{MINUS SIGN}"
 
 

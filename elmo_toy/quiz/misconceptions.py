@@ -184,3 +184,4 @@ MISCONCEPTIONS = _table(
         "many-steps",
     ),
 )
+"""The nineteen beliefs by their ids, M1 to M19."""

@@ -205,6 +205,22 @@ def add_tags(
     context["metatags"] = metatags
 
 
+def describe_page(config: Config, out: Path, name: str) -> None:
+    """Describe a page that Sphinx doesn't make, from its own title and description."""
+    path = out / name
+    text = path.read_text("utf-8")
+    title = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
+    description = given_description(text)
+    if title is None or description is None:
+        raise ValueError(f"{name}: expected a title and a description")
+    heading, url = html.unescape(title.group(1)), config.html_baseurl + name
+    page = {"name": heading, "description": description, "url": url}
+    tags = f'<link rel="canonical" href="{html.escape(url)}">\n'
+    tags += card_tags(config, heading, description, url, front=False)
+    tags += structured_data(config, page, front=False)
+    path.write_text(text.replace("</head>", f"{tags}</head>", 1), "utf-8")
+
+
 NOT_FOUND = """<!DOCTYPE html>
 <html lang="{language}">
 <head>
