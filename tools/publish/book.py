@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup, Tag
 
 from .files import ROOT, PublishError, date_of
 
-SCREEN_ONLY = "a.headerlink, details.hide > summary, script, .toctree-wrapper"
+SCREEN_ONLY = "a.headerlink, details.hide > summary, script, .toctree-wrapper, elmo-python"
 NEEDS_A_SCREEN = "input, select, textarea, form, button, canvas, iframe, video, audio"
 
 Address = Callable[[str, str], str]
