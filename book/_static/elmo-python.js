@@ -10,25 +10,6 @@
   const MANY = 12;
   const MIME = { wasm: "application/wasm", zip: "application/zip" };
   const EMPTY_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
-  /* What `python3 NAME ARGUMENTS` does: its output and its exit status. */
-  const RUN = `
-import contextlib, io, shlex, sys, traceback
-
-def run(source, name, arguments):
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        try:
-            sys.argv = [name, *shlex.split(arguments)]
-            exec(compile(source, name, "exec"), {"__name__": "__main__"})
-            status = 0
-        except SystemExit as leaving:
-            status = leaving.code or 0
-        except BaseException:
-            traceback.print_exc()
-            status = 1
-    return printed.getvalue(), status
-run
-`;
   const pause = () => new Promise((done) => setTimeout(done));
   const script = (src) => new Promise((onload, onerror) =>
     document.head.append(Object.assign(document.createElement("script"), { src, onload, onerror })));
@@ -118,10 +99,10 @@ run
       this.bar.value += 1;
       const python = await started(content, lock);
       this.bar.value += 1;
-      ElmoPython.length = 0;
+      const run = python.runPython(`${this.data.run}\nrun`);
+      ElmoPython.length = 0; // its text is not needed again
       this.button.textContent = "Run it again";
-      this.version = python.runPython("import platform; platform.python_version()");
-      return python.runPython(RUN);
+      return run;
     }
 
     show(result) {
@@ -131,7 +112,7 @@ run
       this.output.ariaLive = lines > MANY ? "off" : "polite";
       this.output.textContent = printed;
       this.output.tabIndex = this.output.scrollHeight > this.output.clientHeight + 1 ? 0 : -1;
-      this.said.textContent = `Python ${this.version} ended with status ${status}; ${lines} ${lines === 1 ? "line" : "lines"} printed.`;
+      this.said.textContent = `Python ${this.data.lock.info.python} ended with status ${status}; ${lines} ${lines === 1 ? "line" : "lines"} printed.`;
     }
   });
 })();

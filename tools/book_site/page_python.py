@@ -26,6 +26,7 @@ ELEMENT = "<elmo-python"
 PARTS = 12
 SCRIPTS = ("pyodide.asm.js", "pyodide.js")
 FETCHED = ("pyodide.asm.wasm", "python_stdlib.zip")
+RUN = Path(__file__).with_name("page_python_run.py")
 LICENCE = Path(__file__).with_name("page_python_licence.txt")
 
 
@@ -45,7 +46,7 @@ def loaded_files() -> dict[str, bytes]:
 
 @cache
 def about() -> dict[str, Any]:
-    """Return what the page is told of the files: their names, sizes and versions.
+    """Return what the page is told of the files: their names, sizes and versions; and of how to run a script.
 
     `size` is what is asked of a server that compresses nothing, or of a disk; `sent` what comes
     from one that does.
@@ -61,6 +62,7 @@ def about() -> dict[str, Any]:
         "size": f"{size / 1e6:.1f} MB",
         "sent": f"{sent / 1e6:.1f} MB",
         "pyodide": npm_packages.PACKAGES["pyodide"].version,
+        "run": RUN.read_text("utf-8"),
         "lock": {"info": lock["info"], "packages": {}},
     }
 
