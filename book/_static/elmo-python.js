@@ -48,24 +48,22 @@
       this.innerHTML = `<form class="elmo-live">
         <p class="elmo-row"><button>Run it here (loads ${size} first)</button>
           <label>Arguments <input type="text" spellcheck="false" autocomplete="off" autocapitalize="off"></label></p>
-        <p class="elmo-note">Runs the listing below, letter for letter, in this page: with Python ${python} and its standard
-          library, compiled for browsers (<a href="${new URL("pyodide/LICENCE.txt", HERE)}">Pyodide ${pyodide}, licences</a>). It comes
-          from where this page comes from, ${sent} where that is compressed on its way. Nothing you type is sent.
-          With <code>--json -</code> it prints the eight states, with <code>--help</code> what it can do; a file that it writes stays
-          in the page's memory.</p>
-        <p class="elmo-load"><progress max="${files.length + 2}" value="0" aria-label="loading"></progress><span role="status">Not
-          run yet.</span></p>
-        <pre role="log" aria-label="Output" tabindex="-1"></pre></form>`;
-      [this.button, this.typed, this.bar, this.said, this.output] = this.querySelectorAll("button, input, progress, [role=status], pre");
+        <p class="elmo-note">Runs the listing below, letter for letter, in this page. Python ${python} and its standard library,
+          compiled for browsers, come from this site (<a href="${new URL("pyodide/LICENCE.txt", HERE)}">Pyodide ${pyodide},
+          licences</a>); a server that compresses sends ${sent}. Nothing you type is sent. With <code>--json -</code> it prints the
+          eight states, with <code>--help</code> what it can do; a file that it writes stays in the page's memory.</p>
+        <p class="elmo-running"><span role="status">Not run yet.</span><progress max="${files.length + 2}" value="0"
+          aria-label="loading"></progress></p>
+        <pre class="elmo-scroll" role="log" aria-label="Output" tabindex="-1"></pre></form>`;
+      [this.button, this.typed, this.said, this.bar, this.output] = this.querySelectorAll("button, input, [role=status], progress, pre");
       this.querySelector("form").addEventListener("submit", (event) => {
         event.preventDefault();
-        if (!this.busy) this.act();
+        if (!this.classList.contains("is-busy")) this.act();
       });
     }
 
     async act() {
-      this.busy = true;
-      this.setAttribute("aria-busy", true);
+      this.classList.add("is-busy");
       this.output.textContent = "";
       try {
         this.run ??= await this.load();
@@ -75,8 +73,7 @@
         this.said.textContent = error instanceof Event ? "A part of Python did not come; try again."
           : `Python does not start in this browser: ${error.message || error}`;
       }
-      this.busy = false;
-      this.setAttribute("aria-busy", false);
+      this.classList.remove("is-busy");
     }
 
     listing() {

@@ -46,7 +46,7 @@ def loaded_files() -> dict[str, bytes]:
 
 @cache
 def about() -> dict[str, Any]:
-    """Return what the page is told of the files: their names, sizes and versions; and of how to run a script.
+    """Return what the page is told: the files' names, sizes and versions, how to run a script.
 
     `size` is what is asked of a server that compresses nothing, or of a disk; `sent` what comes
     from one that does.
