@@ -5,7 +5,7 @@ Python is started twice, once from a server and once from disk, since a start ta
 
 from __future__ import annotations
 
-import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,9 +28,12 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.conftest import REPOSITORY
 
 SCRIPT = REPOSITORY / "elmo_toy" / "elmo_scalar_mix_demo.py"
+PATIENCE = 120_000
+"""Milliseconds within which a busy machine is sure to have started Python."""
+
 PAGE = "book/reproduce.html"
 LIGHT, PHONE = Mode("light"), Mode("dark", width=360)
-NUMBERS = "max_finite_difference_error"
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
 
 @pytest.fixture
@@ -100,7 +103,8 @@ def test_it_prints_what_python_prints(page: Page, served: Served, axe: str) -> N
     page.route("**/part-3.js", lambda route: route.abort())
     button.focus()
     page.keyboard.press("Enter")
-    expect(status(page)).to_have_text("A part of Python did not come; try again.")
+    failed = "A part of Python did not come; try again."
+    expect(status(page)).to_have_text(failed, timeout=PATIENCE)
     assert printed(page) == ""
     assert visit.failed.pop().startswith(f"{served.http}_static/pyodide/part-3.js: net::ERR_FAILED")
     assert "ERR_FAILED" in visit.errors.pop()
@@ -108,7 +112,7 @@ def test_it_prints_what_python_prints(page: Page, served: Served, axe: str) -> N
     page.unroute("**/part-3.js")
     page.keyboard.press("Space")
     text, code = python3()
-    expect(status(page)).to_have_text(says(text, code))
+    expect(status(page)).to_have_text(says(text, code), timeout=PATIENCE)
     assert printed(page) == text
     expect(button).to_have_text("Run it again")
     expect(button).to_be_focused()
@@ -123,9 +127,11 @@ def test_it_prints_what_python_prints(page: Page, served: Served, axe: str) -> N
     assert run(page, "'") == "the arguments cannot be parted into words: No closing quotation\n"
     assert run(page, "--json /no/folder") == python3("--json", "/no/folder")[0]
     assert page.locator("elmo-python pre").get_attribute("aria-live") == "polite"
-    here, there = json.loads(run(page, "--json -")), json.loads(python3("--json", "-")[0])
-    here.pop(NUMBERS), there.pop(NUMBERS)  # of rounding errors alone
-    assert flat(here) == pytest.approx(flat(there), rel=1e-12, abs=1e-15)
+    here, there = run(page, "--json -"), python3("--json", "-")[0]
+    assert NUMBER.sub("#", here) == NUMBER.sub("#", there)
+    # another library of functions may round a last digit in another way
+    numbers = [float(number) for number in NUMBER.findall(there)]
+    assert [float(number) for number in NUMBER.findall(here)] == pytest.approx(numbers, abs=1e-10)
     assert page.locator("elmo-python pre").get_attribute("aria-live") == "off"
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -149,21 +155,13 @@ def test_it_prints_what_python_prints(page: Page, served: Served, axe: str) -> N
     assert not page.evaluate("policyViolations")
 
 
-def flat(value: object) -> dict[str, object]:
-    """The leaves of a document, by their places."""
-    if not isinstance(value, dict | list):
-        return {"": value}
-    pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    return {f"{key}/{place}": leaf for key, inner in pairs for place, leaf in flat(inner).items()}
-
-
 def test_it_runs_from_disk_without_a_network(page: Page, served: Served) -> None:
     visit = visited(page, served.file)
     page.context.set_offline(True)
     asked = len(visit.requested)
     page.get_by_role("button", name="Run it here").click()
     text, code = python3()
-    expect(status(page)).to_have_text(says(text, code))
+    expect(status(page)).to_have_text(says(text, code), timeout=PATIENCE)
     assert printed(page) == text
     assert later(visit, asked) == list(loaded_files())
     assert not visit.errors + visit.failed + page.evaluate("policyViolations")
@@ -174,7 +172,8 @@ def test_a_browser_that_forbids_it_is_told_so(page: Page, served: Served) -> Non
     visit = visited(page, served.http)
     asked = len(visit.requested)
     page.get_by_role("button", name="Run it here").click()
-    expect(status(page)).to_have_text("Python does not start in this browser: forbidden here")
+    forbidden = "Python does not start in this browser: forbidden here"
+    expect(status(page)).to_have_text(forbidden, timeout=PATIENCE)
     assert not later(visit, asked)
 
 

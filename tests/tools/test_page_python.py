@@ -43,7 +43,7 @@ def _same_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_scripts_hold_the_package_s_files() -> None:
-    files = page_python.loaded_files()
+    files = dict(page_python.loaded_files())
     package = package_directory("pyodide")
     for name in page_python.SCRIPTS:
         assert files.pop(name) == (package / name).read_bytes()
