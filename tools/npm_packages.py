@@ -43,6 +43,11 @@ PACKAGES = {
             "4.14.1",
             "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
         ),
+        Package(  # later ones load a module, which a browser refuses to a page from disk
+            "pyodide",
+            "0.29.5",
+            "sha512-TkYrUv9m8QmfImADKRmpwZulL48E0uUaBSO+dvRQKyAJc0qh9gu7jn8btyHPh3NZm1r2IH2YrJhIr7Q2B9urAw==",
+        ),
     )
 }
 

@@ -33,20 +33,17 @@ from typing import Any
 import numpy as np
 
 from elmo_toy.exercises import wrong_forward, wrong_gradient, wrong_others
-from elmo_toy.exercises.wrong_forward import mix
 from elmo_toy.exercises.wrong_others import EPSILON, norm
 from elmo_toy.reported import error_removed
 from elmo_toy.scalar_mix import logit_penalty
 
 __all__ = [
-    "EPSILON",
     "MISCONCEPTIONS",
     "MISTAKES",
     "QUANTITIES",
     "Mistake",
     "Quantity",
     "mistakes_of",
-    "mix",
     "right",
 ]
 

@@ -13,8 +13,9 @@ from elmo_toy._checks import Array
 from elmo_toy.descent import gradients_at, loss_at
 from elmo_toy.exercises.answers import Choices, Function, Number, Witness, Wrong, tolerance
 from elmo_toy.exercises.exercise import Exercise, known
-from elmo_toy.exercises.mistakes import EPSILON, mistakes_of, right
+from elmo_toy.exercises.mistakes import mistakes_of, right
 from elmo_toy.exercises.text import listed, shown
+from elmo_toy.exercises.wrong_others import EPSILON
 from elmo_toy.scalar_mix import scalar_mix, softmax
 from elmo_toy.worked_example import LABELS, LAYERS, PRESETS, forward, sigmoid, state, state_at
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from elmo_toy import reported
 from elmo_toy.descent import LAYER_SCORES
-from elmo_toy.exercises.mistakes import mix
+from elmo_toy.exercises.wrong_forward import mix
 from elmo_toy.quiz import wrong
 from elmo_toy.quiz.concept import floats, mistaken, no, yes
 from elmo_toy.quiz.items import Item, Option, number, vector

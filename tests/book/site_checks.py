@@ -273,7 +273,7 @@ def foreign_requests(site: Site) -> list[str]:
 
 # --- what a page may run ------------------------------------------------------------------------
 
-RUNS_WEBASSEMBLY: frozenset[str] = frozenset()
+RUNS_WEBASSEMBLY = frozenset({"book/reproduce.html"})
 """The pages that may compile WebAssembly, when the reader asks for it."""
 
 POLICY_SOURCES = {

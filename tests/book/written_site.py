@@ -35,6 +35,7 @@ EXPLORER = (
     'tabindex="0" role="group" aria-label="the mixture in two states"><table><thead><tr>'
     '<th scope="col">state</th><th>loss</th></tr></thead><tbody><tr><th scope="row">upper</th>'
     "<td>0.42</td></tr></tbody></table></div></elmo-mixture>"
+    '<elmo-python data="{}"></elmo-python>'
 )
 CHAPTER_BODY = f"""<p>The loss {FORMULA} on <a class="reference internal" href="#rise">a rise</a>,
 <a class="reference internal" href="../book/index.html#end">the end</a>,

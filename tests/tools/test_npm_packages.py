@@ -93,7 +93,10 @@ def test_an_unknown_package_is_named(
 ) -> None:
     assert run(monkeypatch, "style", "nosuch") == 2
     said = capsys.readouterr()
-    assert said.err == "There is no package 'nosuch' here, only katex and axe-core and style.\n"
+    assert (
+        said.err
+        == "There is no package 'nosuch' here, only katex and axe-core and pyodide and style.\n"
+    )
     assert said.out == ""
     assert npm.calls == 0
 

@@ -14,6 +14,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * describes the pages to those who link to them (`web`, `card`);
 * leaves out the comments and the spaces of this book's own scripts (`scripts`);
 * writes the weights of the language model that a page runs when it is asked to (`weights`);
+* writes the Python that a page runs its listing with when it is asked to (`page_python`);
 * overrides the few templates whose markup fails an accessibility check (`templates/`).
 """
 
@@ -29,7 +30,20 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
 
-from . import api, icons, katex, launch, pages, policy, scripts, seminar, styles, web, weights
+from . import (
+    api,
+    icons,
+    katex,
+    launch,
+    page_python,
+    pages,
+    policy,
+    scripts,
+    seminar,
+    styles,
+    web,
+    weights,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).parent / "templates"
@@ -88,6 +102,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     styles.setup(app)
     launch.setup(app)
     seminar.setup(app)
+    page_python.setup(app)
     app.connect("build-finished", write_seminar, priority=400)  # before KaTeX is ended
     app.connect("build-finished", scripts.strip_scripts)
     app.connect("build-finished", weights.write_weights)

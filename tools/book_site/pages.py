@@ -33,6 +33,7 @@ SCRIPTS_BY_MARK = {
     "elmo-links.js": 'class="elmo-links"',
     "elmo-quiz.js": 'class="kit-quiz"',
     "elmo-reader.js": "<elmo-reader",
+    "elmo-python.js": "<elmo-python",
 }
 # Inline scripts that no page needs: for a version switcher that this book has not; the state of the
 # explorers' views for a kernel, which stay out of the page; what TOGGLE_SETTINGS holds.

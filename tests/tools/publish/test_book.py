@@ -50,7 +50,7 @@ def test_an_explorer_is_its_table(chapter: Tag) -> None:
     caption = "The mixture in two states. The web edition computes any state."
     assert book.words(box.select("caption")[0]) == caption
     assert [head.get("scope") for head in box.select("th")] == ["col", "col", "row"]
-    assert chapter.select("elmo-mixture, [tabindex], [role=group]") == []
+    assert chapter.select("elmo-mixture, elmo-python, [tabindex], [role=group]") == []
 
 
 def test_links_lead_within_the_book(chapter: Tag) -> None:
