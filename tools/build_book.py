@@ -126,6 +126,18 @@ def write_demo_states(source: Path) -> bool:
     return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
+def home_for(source: Path) -> Path:
+    """Return the user's home, or a folder in its place where nobody can write there.
+
+    Matplotlib and Jupyter keep files there, and what they say where they cannot is on every page.
+    """
+    home = Path(os.environ.get("HOME") or "/nonexistent")
+    if not os.access(home, os.W_OK):
+        home = source / ".cache" / "home"
+        home.mkdir(parents=True, exist_ok=True)
+    return home
+
+
 def build_environment(source: Path, scratch: Path) -> dict[str, str]:
     """Return what the build and the notebooks' kernels read from the environment."""
     temporary = scratch / "tmp"
@@ -144,6 +156,7 @@ def build_environment(source: Path, scratch: Path) -> dict[str, str]:
         # one thread: sums in the same order, so the same last digits, on every machine
         "OPENBLAS_NUM_THREADS": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "HOME": str(home_for(source)),
         "IPYTHONDIR": str(profile.parent),
         # what is killed leaves its files there, as a kernel that of its connection
         "TMPDIR": str(temporary),

@@ -50,7 +50,7 @@ def explained(what: str, said: str) -> str:
     >>> explained("npm could not fetch katex", "EAI_AGAIN").partition(".")[0]
     'npm could not fetch katex: no host could be reached'
     >>> explained("npm could not fetch katex", "It has been withdrawn.")
-    'npm could not fetch katex:\\nIt has been withdrawn.'
+    'npm could not fetch katex:\nIt has been withdrawn.'
     """
     known = reason(said)
     return f"{what}: {known}" if known else f"{what}:\n{said.rstrip()}"

@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+import npm_packages
 from jupyter_book.sphinx import build_sphinx
 from sphinx.util.console import nocolor
 
@@ -24,6 +25,11 @@ def end_with_parent() -> None:
 
 def main(contents: str, configuration: str, site: str) -> int:
     """Build the site strictly; return the exit status."""
+    try:
+        npm_packages.package_directory("katex")  # here, or Sphinx would wrap up what it says
+    except (RuntimeError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
     if not sys.stdout.isatty():
         nocolor()
     overrides = {
