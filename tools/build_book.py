@@ -131,10 +131,11 @@ def home_for(source: Path) -> Path:
 
     Matplotlib and Jupyter keep files there, and what they say where they cannot is on every page.
     """
-    home = Path(os.environ.get("HOME") or "/nonexistent")
-    if not os.access(home, os.W_OK):
-        home = source / ".cache" / "home"
-        home.mkdir(parents=True, exist_ok=True)
+    named = os.environ.get("HOME")
+    if named and os.access(named, os.W_OK):
+        return Path(named)
+    home = source / ".cache" / "home"
+    home.mkdir(parents=True, exist_ok=True)
     return home
 
 

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 bin=.venv/bin
 
 # Jupyter, matplotlib and the browser write there, or complain in each notebook's outputs.
-if [ ! -w "${HOME:-/nonexistent}" ]; then
+if [ ! -w "${HOME:-}" ]; then
     HOME=$PWD/.cache/home
     export HOME
     mkdir -p "$HOME"

@@ -85,7 +85,13 @@ def _fetch(package: Package, scratch: Path) -> Path:
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        env={**os.environ, "npm_config_update_notifier": "false"},
+        env={
+            **os.environ,
+            "npm_config_update_notifier": "false",
+            # tries again after one second and two, not after ten and sixty
+            "npm_config_fetch_retry_mintimeout": "1000",
+            "npm_config_fetch_retry_factor": "2",
+        },
     )
     if done.returncode != 0:
         raise RuntimeError(explained(f"npm could not fetch {wanted}", str(done.stderr)))

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 from machine import REPOSITORY, offline, run
+from miniature import Miniature, copy_machinery
+from npm_packages import PACKAGES
 
 TOOLS = REPOSITORY / "tools"
 REASON = "no host could be reached. A network is needed the first time; what it brought is kept."
+NO_KATEX = f"npm could not fetch katex@{PACKAGES['katex'].version}: {REASON}\n"
 APT = """\
 #!/bin/sh
 echo "W: Failed to fetch http://deb.debian.org/debian/dists/bookworm/InRelease\\
@@ -58,18 +61,25 @@ def test_no_epubcheck_is_no_failure(tmp_path: Path, environment: dict[str, str])
     assert lines[1:] in ([], [f"apt-get did not install EPUBCheck: {REASON}"])
 
 
-@pytest.mark.parametrize("tool", ["npm_packages.py", "run_jupyter_book.py"])
-def test_no_katex(tmp_path: Path, environment: dict[str, str], tool: str) -> None:
-    """Fetched by itself, and by a build: in both cases one sentence and no half package."""
+def test_no_katex(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "tools").mkdir()
-    for name in ("npm_packages.py", "failures.py", tool):
+    for name in ("npm_packages.py", "failures.py"):
         shutil.copy(TOOLS / name, tmp_path / "tools")
-    arguments = ["katex"] if tool == "npm_packages.py" else ["_toc.yml", "_config.yml", "site"]
-    environment["npm_config_fetch_retries"] = "0"
-    done = run(
-        (sys.executable, f"tools/{tool}", *arguments), tmp_path, environment, prefix=offline()
-    )
+    command = (sys.executable, "tools/npm_packages.py", "katex")
+    done = run(command, tmp_path, environment, prefix=offline())
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"npm could not fetch katex@0.16.22: {REASON}\n"
+    assert done.stderr == NO_KATEX
     assert list((tmp_path / ".cache" / "npm").iterdir()) == []
-    assert not (tmp_path / "site").exists()
+
+
+def test_no_katex_for_a_build(tmp_path: Path, environment: dict[str, str]) -> None:
+    book = Miniature(tmp_path / "book", copy_machinery(tmp_path / "machinery"))
+    book.write(book__index___md="# A miniature book\n")
+    (book.machinery / ".cache" / "npm").unlink()
+    command = (sys.executable, book.machinery / "tools" / "build_book.py", "--source", book.folder)
+    done = run(command, tmp_path, environment, prefix=offline())
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"{NO_KATEX}The book was not built; {book.site.root} is as it was before.\n"
+    )
+    assert list((book.folder / "_build").iterdir()) == []
