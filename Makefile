@@ -46,7 +46,8 @@ archive: environment-book
 # the tests' environment has what drives the browser
 seminar: environment-test
 	@$(BIN)/python tools/build_book.py
-	@ELMO_BROWSER=$$($(BIN)/python tools/browser.py --install) $(BIN)/python tools/print_seminar.py
+	@browser=$$($(BIN)/python tools/browser.py --install) && \
+	    ELMO_BROWSER=$$browser $(BIN)/python tools/print_seminar.py
 
 test: environment-test
 	@sh tools/check.sh

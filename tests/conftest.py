@@ -18,7 +18,7 @@ settings.register_profile("book", deadline=None)
 settings.load_profile("book")
 
 # The helpers beside the tests are plain modules, found whichever folder pytest is started for.
-sys.path[:0] = [str(REPOSITORY / "tests" / folder) for folder in ("book", "browser")]
+sys.path[:0] = [str(REPOSITORY / "tests" / folder) for folder in ("book", "browser", "faults")]
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ import venv
 from pathlib import Path
 
 from build_book import fingerprint
+from failures import explained
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / ".cache" / "binder"
@@ -113,8 +114,7 @@ def make(environment: Path) -> None:
     if done.returncode != 0:
         shutil.rmtree(environment)
         raise BinderError(
-            "pip could not install what .binder/requirements.txt names "
-            f"(the first time it needs a network):\n{done.stderr}"
+            explained("pip could not install what .binder/requirements.txt names", done.stderr)
         )
 
 
@@ -123,12 +123,13 @@ def main() -> int:
     state = fingerprint(*(ROOT / source for source in SOURCES))
     stamp = ENVIRONMENT / STAMP
     if not stamp.is_file() or stamp.read_text() != state:
+        stamp.unlink(missing_ok=True)  # what is killed half-way does not look whole
         try:
             make(ENVIRONMENT)
-        except BinderError as error:
+            stamp.write_text(state)
+        except (BinderError, OSError, subprocess.CalledProcessError) as error:
             print(error, file=sys.stderr)
             return 1
-        stamp.write_text(state)
     print(python_of(ENVIRONMENT))
     return 0
 

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from failures import explained
+
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 PLACES = (
     Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"),
@@ -59,23 +61,27 @@ def find_playwright_browser() -> str | None:
 
 def install_browser() -> str | None:
     """Install Chromium in the ways that fit this machine until there is one; return its path."""
-    ways = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    ways = {"Playwright": [sys.executable, "-m", "playwright", "install", "chromium"]}
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
         # Ubuntu's package of that name needs a snap service, so Playwright stays the second way
         packages = "chromium fonts-liberation"  # without any font a page is drawn without text
         install = f"apt-get update -qq && apt-get install -y -qq --no-install-recommends {packages}"
-        ways.insert(0, ["sh", "-c", install])
-    for command in ways:
+        ways = {"apt-get": ["sh", "-c", install], **ways}
+    for name, command in ways.items():
         print(f"Installing a browser for the tests: {' '.join(command)}", file=sys.stderr)
-        subprocess.run(
+        done = subprocess.run(
             command,
             check=False,
             stdin=subprocess.DEVNULL,
-            stdout=sys.stderr,  # standard output is for the path
+            stdout=subprocess.PIPE,  # pages of it, shown only where they are needed
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
             env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
         )
         if path := find_browser():
             return path
+        print(explained(f"{name} installed no browser", done.stdout), file=sys.stderr)
     return None
 
 

@@ -13,16 +13,20 @@ configuration, package and look.
 import argparse
 import hashlib
 import importlib.metadata
+import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+
+from failures import FULL_DISK, is_full
 
 if sys.platform != "win32":
     import fcntl
@@ -91,9 +95,27 @@ def execution_cache(source: Path) -> Path:
     current = folders / fingerprint(PACKAGE)[:16]
     current.mkdir(parents=True, exist_ok=True)
     for folder in folders.iterdir():
-        if folder != current:
+        if folder != current or not is_whole(folder):
             shutil.rmtree(folder)
+    current.mkdir(exist_ok=True)
     return current
+
+
+def is_whole(cache: Path) -> bool:
+    """Say whether every executed notebook that the cache lists can be read.
+
+    One is listed first and written then: a full disk leaves half of it, and so does a killed build.
+    """
+    database = cache / "global.db"
+    if not database.exists():
+        return not any(cache.iterdir())
+    try:
+        with closing(sqlite3.connect(database)) as connection:
+            for (key,) in connection.execute("SELECT hashkey FROM nbcache").fetchall():
+                json.loads((cache / "executed" / key / "base.ipynb").read_bytes())
+    except (OSError, ValueError, sqlite3.Error):
+        return False
+    return True
 
 
 def write_demo_states(source: Path) -> bool:
@@ -102,6 +124,19 @@ def write_demo_states(source: Path) -> bool:
     target.parent.mkdir(exist_ok=True)
     command = [sys.executable, str(DEMO), "--json", str(target)]
     return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def home_for(source: Path) -> Path:
+    """Return the user's home, or a folder in its place where nobody can write there.
+
+    Matplotlib and Jupyter keep files there, and what they say where they cannot is on every page.
+    """
+    named = os.environ.get("HOME")
+    if named and os.access(named, os.W_OK):
+        return Path(named)
+    home = source / ".cache" / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    return home
 
 
 def build_environment(source: Path, scratch: Path) -> dict[str, str]:
@@ -122,6 +157,7 @@ def build_environment(source: Path, scratch: Path) -> dict[str, str]:
         # one thread: sums in the same order, so the same last digits, on every machine
         "OPENBLAS_NUM_THREADS": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "HOME": str(home_for(source)),
         "IPYTHONDIR": str(profile.parent),
         # what is killed leaves its files there, as a kernel that of its connection
         "TMPDIR": str(temporary),
@@ -133,21 +169,31 @@ def run_jupyter_book(source: Path, site: Path, scratch: Path) -> bool:
 
     In a process of its own: nbclient, which runs the notebooks, puts its own handlers for signals
     in place and takes them away again, so that process would not end in order when it is told to.
+    Its standard input ends when this process does, however that ends, and it ends with it.
     """
     command = [
         *(sys.executable, str(ROOT / "tools" / "run_jupyter_book.py")),
         *(str(source / CONTENTS), str(ROOT / "_config.yml"), str(site)),
     ]
     environment = build_environment(source, scratch)
-    return subprocess.run(command, env=environment, check=False).returncode == 0
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE) as process:
+        try:
+            return process.wait() == 0
+        except BaseException:
+            process.kill()
+            raise
 
 
 def replace(site: Path, output: Path) -> None:
     """Move the finished site to its place."""
     old = site.with_name("old")
-    if output.exists():
-        output.rename(old)
-    site.rename(output)
+    try:
+        if output.exists():
+            output.rename(old)
+        site.rename(output)
+    finally:
+        if old.exists() and not output.exists():  # stopped between the two
+            old.rename(output)
 
 
 @contextmanager
@@ -203,15 +249,23 @@ def build(source: Path, output: Path) -> int:
     ) as scratch:
         site = Path(scratch) / "html"
         if not run_jupyter_book(source, site, Path(scratch)):
-            for log in Path(scratch).glob("tmp/sphinx-err-*.log"):  # Sphinx has named it
-                kept = shutil.copy(log, tempfile.gettempdir())
-                print(f"The full traceback was moved to {kept}", file=sys.stderr)
+            if is_full(Path(scratch)):
+                print(f"{output.parent}: {FULL_DISK}", file=sys.stderr)
+            else:
+                keep_tracebacks(Path(scratch))
             print(f"The book was not built; {output} is as it was before.", file=sys.stderr)
             return 1
         (site / FINGERPRINT).write_text(state)
         replace(site, output)
     print(f"Built {output} in {time.monotonic() - started:.0f} s.")
     return 0
+
+
+def keep_tracebacks(scratch: Path) -> None:
+    """Keep what Sphinx has written about a failure, and named, from being removed."""
+    for log in scratch.glob("tmp/sphinx-err-*.log"):
+        kept = shutil.copy(log, tempfile.gettempdir())
+        print(f"The full traceback was moved to {kept}", file=sys.stderr)
 
 
 def stop(number: int, _frame: object) -> None:
@@ -232,8 +286,12 @@ def main() -> int:
         return 2
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    with only_build_in(output.parent):
-        return build(source, output)
+    try:
+        with only_build_in(output.parent):
+            return build(source, output)
+    except OSError as error:  # a full disk, a folder of somebody else's
+        print(f"{error}\nThe book was not built; {output} is as it was before.", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -5,6 +5,13 @@ set -eu
 cd "$(dirname "$0")/.."
 bin=.venv/bin
 
+# Jupyter, matplotlib and the browser write there, or complain in each notebook's outputs.
+if [ ! -w "${HOME:-}" ]; then
+    HOME=$PWD/.cache/home
+    export HOME
+    mkdir -p "$HOME"
+fi
+
 step() {
     echo
     echo "== $*"

@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from failures import explained
+
 PACKAGED = Path("/usr/share/java/epubcheck.jar")
 ADVICE = (
     "EPUBCheck was not found. Install it (Debian and Ubuntu: apt-get install epubcheck), or name "
@@ -30,13 +32,18 @@ def install_epubcheck() -> None:
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
         install = "apt-get update -qq && apt-get install -y -qq --no-install-recommends epubcheck"
         print(f"Installing EPUBCheck: {install}", file=sys.stderr)
-        subprocess.run(
+        done = subprocess.run(
             ["sh", "-c", install],
             check=False,
             stdin=subprocess.DEVNULL,
-            stdout=sys.stderr,
+            stdout=subprocess.PIPE,  # pages of it, shown only where they are needed
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
             env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
         )
+        if done.returncode != 0:
+            print(explained("apt-get did not install EPUBCheck", done.stdout), file=sys.stderr)
 
 
 def epubcheck(jar: Path, file: Path) -> subprocess.CompletedProcess[str]:

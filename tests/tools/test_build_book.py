@@ -1,7 +1,9 @@
 """What build_book.py refuses, and what it does without building anything."""
 
 import fcntl
+import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -115,3 +117,65 @@ def test_a_build_waits_for_another_one_in_the_same_place(source: Path) -> None:
         assert process.stdout.readline().startswith("Nothing changed")
     assert process.returncode == 0
     assert not other.exists()
+
+
+def test_a_build_stopped_while_it_replaces_the_site_leaves_the_last_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "html").mkdir()
+    (tmp_path / "html" / "index.html").write_text("the last good site")
+    site = tmp_path / ".building-now" / "html"
+    site.mkdir(parents=True)
+    rename = Path.rename
+
+    def stopped(path: Path, target: Path) -> Path:
+        if path == site:
+            raise SystemExit(143)
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", stopped)
+    with pytest.raises(SystemExit):
+        build_book.replace(site, tmp_path / "html")
+    assert (tmp_path / "html" / "index.html").read_text() == "the last good site"
+
+
+def write_cache(folder: Path, *keys: str) -> None:
+    """Write what jupyter-cache keeps of executed notebooks, as far as it is read here."""
+    with sqlite3.connect(folder / "global.db") as connection:
+        connection.execute("CREATE TABLE nbcache (pk INTEGER PRIMARY KEY, hashkey TEXT)")
+        connection.executemany("INSERT INTO nbcache (hashkey) VALUES (?)", [(key,) for key in keys])
+    connection.close()
+    for key in keys:
+        (folder / "executed" / key).mkdir(parents=True)
+        (folder / "executed" / key / "base.ipynb").write_text(json.dumps({"cells": []}))
+
+
+@pytest.mark.parametrize("damage", ["none", "cut", "missing", "database", "no database"])
+def test_executed_notebooks_that_cannot_be_read_are_forgotten(tmp_path: Path, damage: str) -> None:
+    cache = build_book.execution_cache(tmp_path)
+    write_cache(cache, "one", "two")
+    notebook = cache / "executed" / "two" / "base.ipynb"
+    match damage:
+        case "cut":
+            notebook.write_text('{"cells": [')
+        case "missing":
+            notebook.unlink()
+        case "database":
+            (cache / "global.db").write_bytes(b"half a page")
+        case "no database":
+            (cache / "global.db").unlink()
+    assert build_book.execution_cache(tmp_path) == cache
+    left = {path.name for path in cache.iterdir()}
+    assert left == ({"executed", "global.db"} if damage == "none" else set())
+
+
+def test_a_home_is_found_where_the_users_is_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert build_book.home_for(tmp_path / "book") == tmp_path
+    for home in (str(tmp_path / "missing"), ""):
+        monkeypatch.setenv("HOME", home)
+        found = build_book.home_for(tmp_path / "book")
+        assert found == tmp_path / "book" / ".cache" / "home"
+        assert found.is_dir()

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 def run(folder: Path, python: str | None) -> subprocess.CompletedProcess[str]:
     """Run environment.sh in an empty copy, where python3 is the script `python`, or missing."""
     (folder / "tools").mkdir()
-    shutil.copy(ROOT / "tools" / "environment.sh", folder / "tools")
+    for name in ("environment.sh", "failures.py"):
+        shutil.copy(ROOT / "tools" / name, folder / "tools")
     programs = folder / "programs"
     programs.mkdir()
     for name in ("sh", "dirname", "cat", "cksum", "rm", "touch"):
@@ -54,9 +55,10 @@ def test_python_missing_too_old_or_too_new(tmp_path: Path, python: str | None, f
 
 
 def test_python_without_venv(tmp_path: Path) -> None:
-    done = run(tmp_path, '[ "$1" = -m ] && exit 1 || echo "Python 3.11.2"')
+    done = run(tmp_path, 'case $2 in *ensurepip*) exit 1 ;; esac; echo "Python 3.11.2"')
     assert done.returncode != 0
     assert "apt-get install python3-venv" in done.stderr
+    assert not (tmp_path / ".venv").exists()
 
 
 def test_browser_named_in_the_environment_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,8 +94,9 @@ def test_ways_to_install_are_tried_until_there_is_a_browser(
 ) -> None:
     tried: list[str] = []
 
-    def run_nothing(command: list[str], **_: object) -> None:
+    def run_nothing(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         tried.append(command[-1])
+        return subprocess.CompletedProcess(command, 1, "", "")
 
     monkeypatch.setattr(browser.subprocess, "run", run_nothing)
     monkeypatch.setattr(browser.shutil, "which", lambda name: f"/usr/bin/{name}")
