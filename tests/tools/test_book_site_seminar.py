@@ -83,7 +83,7 @@ def test_a_vote_leaves_time_for_what_the_block_is_about(block: dict[str, Any]) -
 
 
 def test_what_is_filled_in_is_a_section_of_the_worksheet() -> None:
-    """And no section is left over: each has its minute, or is named as homework by its block."""
+    """And no section is left over."""
     text = (REPOSITORY / "book/seminar/worksheet.md").read_text("utf-8")
     sections = re.findall(r"^## (.+)$", text, re.MULTILINE)
     used = {name for block in PLAN["block"] for name in block.get("worksheet", ())}
