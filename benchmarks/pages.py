@@ -188,6 +188,7 @@ def main() -> int:
         "| page | kB | requests | LCP s (median) | CLS | TBT ms |",
         "|---|---|---|---|---|---|",
     ]
+    busy = [os.getloadavg()[0]]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
         for name in names:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import nbformat
 import normalise_notebooks  # beside this file
+import setup_cells  # as well
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -132,7 +133,7 @@ def notebook(page: Page) -> NotebookNode:
     made: NotebookNode = nbformat.v4.new_notebook(
         cells=list(cells(page)), metadata=normalise_notebooks.NOTEBOOK_METADATA
     )
-    return made
+    return setup_cells.with_setup_cell(made, setup_cells.source())
 
 
 def differences(page: Page, stored: NotebookNode) -> list[str]:

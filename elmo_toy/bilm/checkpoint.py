@@ -1,6 +1,8 @@
 """Checkpoints in the released layout, and two files of our own beside it.
 
 =====================  =========================================================================
+file                   what it holds
+=====================  =========================================================================
 ``options.json``       sizes: ``lstm`` {...} and ``char_cnn`` {...}; a word-level model has
                        ``n_tokens_vocab`` instead of ``char_cnn``
 ``weights.hdf5``       ``char_embed``, ``CNN/...``, ``CNN_high_k/...``, ``CNN_proj/...``

@@ -2,6 +2,8 @@
 
 Each column of a matrix is stored as such numbers and one factor; what a column stands for is the
 products. Vectors (the biases) stay as they are. A page that runs the model loads these bytes.
+
+Book: chapter 1, "Sentences of your own".
 """
 
 from __future__ import annotations

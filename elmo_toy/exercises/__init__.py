@@ -7,6 +7,8 @@ An exercise is a question with a place in the book (`exercise`), its answer judg
 gives (`answers`), and the usual wrong formulas are run, not typed (`mistakes`). The notebooks of
 exercises are written from here by ``tools/write_exercises.py``; `build` is the homework that goes
 from an empty file to a mixture that learns.
+
+Book: chapter 4, "Falling loss verifies nothing".
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ There are five kinds of answer. Each holds the right one and the usual wrong one
 reader gives: `Number` (also arrays, to three digits), `Count` (exactly), `Choices` (a set of
 words), `Function` (run on fixed inputs beside the right and the wrong formulas) and `Witness` (any
 answer with a property). Nothing that a reader hands over raises: the verdict says what it was.
+
+Book: chapter 4, "Falling loss verifies nothing".
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ file, runs each function beside the right formula and the usual wrong ones, and 
 stand, what is wrong with the first that doesn't, and what the next one is. The status is 0 when all
 five stand, 1 while they don't, and 2 if there is no such file. One solution is in
 `elmo_toy.exercises.build_solution`.
+
+Book: chapter 4, "Four witnesses".
 """
 
 from __future__ import annotations

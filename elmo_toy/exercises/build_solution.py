@@ -2,6 +2,8 @@
 
 `elmo_toy.exercises.build` compares a reader's file with it; the tests compare it with
 `elmo_toy.worked_example` and with differences of its loss. Book: chapters 3 and 4.
+
+Book: chapter 4, "Four witnesses".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Exercises on chapters 7 and 8: what carries forward, and the released files."""
+"""Exercises on chapters 7 and 8: what carries forward, and the released files.
+
+Book: chapter 8, "What is in the file".
+"""
 
 from __future__ import annotations
 

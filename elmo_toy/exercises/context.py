@@ -1,4 +1,7 @@
-"""Exercises on chapters 1 and 2: occurrences, and where context comes in."""
+"""Exercises on chapters 1 and 2: occurrences, and where context comes in.
+
+Book: chapter 2, "The two directions".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an exercise is: a question with its place, its hints, its solution and its answer."""
+"""What an exercise is: a question with its place, its hints, its solution and its answer.
+
+Book: chapter 4, "Falling loss verifies nothing".
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ LEVELS = {1: "by hand", 2: "code", 3: "prove or extend"}
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise; `section` is a heading of its chapter. Texts are Markdown with $math$."""
+    """One exercise; `section` is a heading of its chapter, texts are Markdown with formulas."""
 
     id: str
     title: str

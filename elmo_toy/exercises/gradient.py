@@ -1,4 +1,7 @@
-"""Exercises on chapter 4: the gradient, one step and many."""
+"""Exercises on chapter 4: the gradient, one step and many.
+
+Book: chapter 4, "The derivation".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Exercises on chapter 3: the mixture."""
+"""Exercises on chapter 3: the mixture.
+
+Book: chapter 3, "One mixture, by hand".
+"""
 
 from __future__ import annotations
 

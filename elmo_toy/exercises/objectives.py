@@ -1,6 +1,8 @@
 """What somebody can do after the seminar: eight objectives, each with a verb that can be checked.
 
 Exercises and quiz items name one each, so that a test can say which objective nobody asks about.
+
+Book: chapter 4, "Falling loss verifies nothing".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Exercises on chapters 5 and 6: the task, and what was measured."""
+"""Exercises on chapters 5 and 6: the task, and what was measured.
+
+Book: chapter 5, "What is frozen, what is learned".
+"""
 
 from __future__ import annotations
 

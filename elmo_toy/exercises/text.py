@@ -1,4 +1,7 @@
-"""Numbers and lists as the texts of the exercises show them; every number there is computed."""
+"""Numbers and lists as the texts of the exercises show them; every number there is computed.
+
+Book: chapter 4, "Falling loss verifies nothing".
+"""
 
 from __future__ import annotations
 

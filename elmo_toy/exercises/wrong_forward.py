@@ -1,4 +1,7 @@
-"""Wrong formulas from the logits to the loss; each takes a `State` of the worked example."""
+"""Wrong formulas from the logits to the loss; each takes a `State` of the worked example.
+
+Book: chapter 3, "One mixture, by hand".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Wrong gradients, and wrong steps along right ones; each takes a `State`."""
+"""Wrong gradients, and wrong steps along right ones; each takes a `State`.
+
+Book: chapter 4, "Falling loss verifies nothing".
+"""
 
 from __future__ import annotations
 

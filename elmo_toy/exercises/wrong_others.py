@@ -1,4 +1,7 @@
-"""Wrong layer norms, penalties, perplexities and shares of an error."""
+"""Wrong layer norms, penalties, perplexities and shares of an error.
+
+Book: chapter 3, "Where paper and code differ".
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ from elmo_toy.exercises.wrong_forward import Rows
 from elmo_toy.layer_norm import LayerNorm
 from elmo_toy.scalar_mix import logit_penalty, scalar_mix, softmax
 
-EPSILON = 0.5  # of the layer norms: large enough for its place to show
+EPSILON = 0.5
+"""Of the layer norms in the exercises: large enough for its place to show."""
 
 
 def norm(layers: Array, epsilon: float = EPSILON) -> Array:

@@ -1,6 +1,8 @@
 """The original's third choice: all layers of every sentence in a file, nothing left to compute.
 
 =====================  =============================================================================
+dataset                what it holds
+=====================  =============================================================================
 ``"0"``, ``"1"``, …    one dataset a line of the text: (layers, tokens, dim), float32 for a float32
                        model, as bilm-tf's ``dump_bilm_embeddings`` writes it. A blank line has 0
                        tokens.

@@ -1,6 +1,8 @@
 """The original's second choice: token vectors by spelling in a file, contextual layers computed.
 
 ================  ==================================================================================
+dataset           what it holds
+================  ==================================================================================
 ``embedding``     (words, projection_dim): row r is the vector of line r of the vocabulary, as
                   bilm-tf's ``dump_token_embeddings`` writes it; float32 for a float32 model
 ``vocabulary``    ours: (1,) string, the words as a JSON list (bilm-tf keeps a text file beside it)

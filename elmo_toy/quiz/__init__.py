@@ -3,6 +3,8 @@
 Questions are data. The right answer is computed by the package, and a wrong number by running the
 wrong formula, so that whoever makes that mistake finds their number among the options. The pages in
 `book/seminar/` show them.
+
+Book: chapter 3, "A large weight is not an importance".
 """
 
 from elmo_toy.quiz.concept import concept_tests

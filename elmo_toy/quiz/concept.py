@@ -2,6 +2,8 @@
 
 Each can be decided with a pencil, by argument; the numbers confirm it. The right option is computed
 by the package and a wrong number by running the wrong formula.
+
+Book: chapter 3, "A large weight is not an importance".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A question with its options, and the rules that every one of them keeps."""
+"""A question with its options, and the rules that every one of them keeps.
+
+Book: chapter 4, "Falling loss verifies nothing".
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 LETTERS = "ABCDE"
+"""What options are called by, in their order."""
 MINUS = "\N{MINUS SIGN}"
 
 

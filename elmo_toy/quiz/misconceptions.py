@@ -1,6 +1,8 @@
 """What people believe about the mixture: nineteen beliefs, who voiced each, and what helps.
 
 The ids are those of `elmo_toy.exercises.mistakes`, which has wrong formulas for many of them.
+
+Book: chapter 3, "A large weight is not an importance".
 """
 
 from __future__ import annotations
@@ -182,3 +184,4 @@ MISCONCEPTIONS = _table(
         "many-steps",
     ),
 )
+"""The nineteen beliefs by their ids, M1 to M19."""

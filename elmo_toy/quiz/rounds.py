@@ -1,6 +1,8 @@
 """The two quizzes around a session: five questions before it, seven after it.
 
 The first five of the second ask for the same five constructs with other numbers.
+
+Book: chapter 3, "A large weight is not an importance".
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Numbers that the seminar's pages quote, by name, as the text that stands on the page.
 
 A page asks for one with a role, ``{value}`loss``` say, so none is typed.
+
+Book: chapter 3, "A large weight is not an importance".
 """
 
 from __future__ import annotations

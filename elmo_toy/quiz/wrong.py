@@ -2,6 +2,8 @@
 
 Each is a belief made into a computation, so that a distractor is a number that somebody would
 really get.
+
+Book: chapter 4, "Falling loss verifies nothing".
 """
 
 from __future__ import annotations

@@ -99,7 +99,8 @@ def copy_machinery(target: Path) -> Path:
         shutil.copytree(
             REPOSITORY / name, target / name, ignore=shutil.ignore_patterns("__pycache__")
         )
-    shutil.copy(REPOSITORY / "_config.yml", target)
+    for name in ("_config.yml", "CITATION.cff"):
+        shutil.copy(REPOSITORY / name, target)
     (target / ".cache").mkdir()
     fetched = REPOSITORY / ".cache" / "npm"
     fetched.mkdir(parents=True, exist_ok=True)

@@ -619,12 +619,13 @@ def visible_text(page: Page, *without: str) -> str:
 def warnings_shown(site: Site) -> list[str]:
     """No page shows a reader a warning or a traceback.
 
-    A warning is allowed where a person wrote it: in code, and as the title of a note.
+    A warning is allowed where a person wrote it: in code, in a docstring's example, and as the
+    title of a note.
     """
     problems = []
     for page in site.pages:
         text = visible_text(
-            page, ".cell_input", ".admonition-title", "p code", "li code", "td code"
+            page, ".cell_input", ".doctest", ".admonition-title", "p code", "li code", "td code"
         )
         problems += [
             f"{page.name}: shows {match[0]!r} ({' '.join(text[match.start() :][:80].split())})"

@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-DIRECT = ("requirements.txt", "tests/requirements.txt")
+DIRECT = ("requirements.txt", "notebooks/requirements.txt", "tests/requirements.txt")
 LOCK = "tools/constraints.txt"
 
 

@@ -149,8 +149,9 @@ def test_the_weekly_ranges_hold_the_pinned_versions() -> None:
     extras = project["optional-dependencies"].values()
     own = [*project["dependencies"], *(one for extra in extras for one in extra)]
     ranges |= requirements("\n".join(own))
-    pinned = requirements((ROOT / "requirements.txt").read_text("utf-8"))
-    pinned |= requirements((ROOT / "tests/requirements.txt").read_text("utf-8"))
+    pinned = {}
+    for folder in (".", "notebooks", "tests"):
+        pinned |= requirements((ROOT / folder / "requirements.txt").read_text("utf-8"))
     for name in pinned.keys() - {"ruff", "mypy"}:  # a newer style is no fault of the book
         (exactly,) = pinned[name].specifier
         assert name in ranges, f"tools/ranges.txt does not have {name}"

@@ -39,9 +39,9 @@ def test_chapters_are_named_as_they_name_themselves() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda nb: nb.cells[2].update(source="## Chapter 9"), "[chapter-1] differs"),
-        (lambda nb: nb.cells[4].metadata.update(tags=[]), "[answer-1-1] differs"),
-        (lambda nb: nb.cells.pop(3), "[exercise-1-1] differs"),
+        (lambda nb: nb.cells[3].update(source="## Chapter 9"), "[chapter-1] differs"),
+        (lambda nb: nb.cells[5].metadata.update(tags=[]), "[answer-1-1] differs"),
+        (lambda nb: nb.cells.pop(4), "[exercise-1-1] differs"),
         (
             lambda nb: nb.cells.append(nbformat.v4.new_code_cell(id="more")),
             "[more] is not in the package",

@@ -70,6 +70,8 @@ def write_seminar(app: Sphinx, exception: Exception | None) -> None:
 
     try:
         sheets.write(Path(app.outdir), katex.renderer)
+        for page in sorted((Path(app.outdir) / "seminar").glob("*.html")):
+            web.describe_page(app.config, Path(app.outdir), f"seminar/{page.name}")
     except sheets.SourceError as error:
         raise ExtensionError(f"the seminar's slides and sheets: {error}") from error
 

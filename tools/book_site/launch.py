@@ -29,7 +29,7 @@ FORM = """<div class="elmo-links" data-repository="{repository}">
 <p><label for="elmo-links-notebook">Notebook</label>
 <select id="elmo-links-notebook" name="notebook">{options}</select></p>
 <p id="elmo-links-said" role="status">Type the address of your hub.</p>
-<p class="elmo-links-made" hidden><a href="{repository}"></a></p>
+<p class="elmo-links-made" hidden><a href="{repository}">{repository}</a></p>
 <p><button type="button" disabled>Copy the link</button></p>
 </form>
 <p>The pattern, with HUB, BRANCH and NOTEBOOK to be replaced, each slash in the last as

@@ -40,8 +40,8 @@ LISTS = {
 def public_address(repository: str) -> str:
     """Return where the pages of a repository at GitHub are published.
 
-    >>> public_address("https://github.com/OWNER/elmo-companion")
-    'https://OWNER.github.io/elmo-companion/'
+    >>> public_address("https://github.com/OWNER/REPOSITORY")
+    'https://OWNER.github.io/REPOSITORY/'
     >>> public_address("https://github.com/OWNER/OWNER.github.io")
     'https://OWNER.github.io/'
     """
@@ -203,6 +203,22 @@ def add_tags(
         metatags += card_tags(config, title, description, url, front=front)
         metatags += structured_data(config, page, front=front)
     context["metatags"] = metatags
+
+
+def describe_page(config: Config, out: Path, name: str) -> None:
+    """Describe a page that Sphinx doesn't make, from its own title and description."""
+    path = out / name
+    text = path.read_text("utf-8")
+    title = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
+    description = given_description(text)
+    if title is None or description is None:
+        raise ValueError(f"{name}: expected a title and a description")
+    heading, url = html.unescape(title.group(1)), config.html_baseurl + name
+    page = {"name": heading, "description": description, "url": url}
+    tags = f'<link rel="canonical" href="{html.escape(url)}">\n'
+    tags += card_tags(config, heading, description, url, front=False)
+    tags += structured_data(config, page, front=False)
+    path.write_text(text.replace("</head>", f"{tags}</head>", 1), "utf-8")
 
 
 NOT_FOUND = """<!DOCTYPE html>

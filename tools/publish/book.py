@@ -18,7 +18,11 @@ from bs4 import BeautifulSoup, Tag
 
 from .files import ROOT, PublishError, date_of
 
-SCREEN_ONLY = "a.headerlink, details.hide > summary, script, .toctree-wrapper"
+SCREEN_ONLY = (
+    "a.headerlink, details.hide > summary, script, .toctree-wrapper, "
+    # a quiz is a list of options with its reasons unfolded; links for a hub are made on a screen
+    ".kit-item input, .kit-check, .kit-said, .elmo-links form"
+)
 NEEDS_A_SCREEN = "input, select, textarea, form, button, canvas, iframe, video, audio"
 
 Address = Callable[[str, str], str]

@@ -32,7 +32,11 @@ def worksheet(values: Mapping[str, str], renderer: Renderer, *, filled: bool) ->
         "worksheet-key" if filled else "worksheet",
         _body("worksheet.md", reader),
         title="Key to the worksheet" if filled else "Worksheet",
-        description="Two sheets: one mixture, two vectors, by hand.",
+        description=(
+            "The worksheet filled in: every state, weight, loss and step, as the package computes."
+            if filled
+            else "Two sheets to fill in by hand: one mixture, two vectors, one step of learning."
+        ),
         kind="worksheet",
         style="sheet",
     )

@@ -1,18 +1,16 @@
 """What the seminar's pages have in common: head, style sheets, and a way back to the book."""
 
 import html
+import re
 
-#: Scripts from this site's files only, none within a page; nothing from another host.
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "font-src 'self' data:; img-src 'self' data:; base-uri 'none'; form-action 'none'"
-)
+from book_site.policy import meta_tag
+
 PAGE = """<!DOCTYPE html>
 <html lang="en" data-theme="light">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+{policy}
 <title>{title}</title>
 <meta name="description" content="{description}">
 <link rel="icon" type="image/svg+xml" href="../_static/favicon.svg">
@@ -35,6 +33,8 @@ PAGE = """<!DOCTYPE html>
 {after}</body>
 </html>
 """
+#: Only the first cells of rows come with a scope of their own.
+UNSCOPED = re.compile(r"<th(?![^>]*\bscope=)([ >])")
 LINKS = {
     "../book/seminar/index.html": "The seminar kit",
     "slides.html": "Slides",
@@ -68,7 +68,7 @@ def page(
         for address, text in LINKS.items()
     )
     return PAGE.format(
-        policy=POLICY,
+        policy=meta_tag(),
         title=html.escape(title),
         description=html.escape(description),
         name=style,
@@ -76,6 +76,6 @@ def page(
         kind=kind,
         links=f"{links}<!-- PDF -->",
         controls=controls,
-        body=body,
+        body=UNSCOPED.sub(r'<th scope="col"\1', body),
         after=after,
     )
