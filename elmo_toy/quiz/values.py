@@ -64,6 +64,10 @@ def _state(prefix: str, s: State) -> dict[str, str]:
             f"{name} mixed score": number(s.forward.mixed_scores[k]),
             f"{name} probability": f"{s.forward.probabilities[k]:.6f}",
             f"{name} upstream": number(s.score_gradients[k], 6),
+            f"{name} score by logit": vector(
+                s.gamma * s.forward.weights * (LAYER_SCORES[k] - s.forward.mixed_scores[k])
+            ),
+            f"{name} score without m": vector(s.gamma * s.forward.weights * LAYER_SCORES[k]),
         }
     return {prefix + name: text for name, text in texts.items()}
 
@@ -78,6 +82,7 @@ def _walk(amount: float = 0.3) -> dict[str, str]:
         "unseen": vector(unseen),
         "unseen sum": number(unseen.sum()),
         "walk amount": number(amount),
+        "walk g": vector(g),
         "walk gamma": number(g.sum()),
         "walk weights": vector(end.weights),
         "walk layer": layer(end.weights),

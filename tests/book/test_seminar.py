@@ -32,7 +32,7 @@ def page(site: Site, name: str) -> Page:
     return site.by_name[f"book/seminar/{name}.html"]
 
 
-@pytest.mark.parametrize("name", KIT)
+@pytest.mark.parametrize("name", [name for name in KIT if name != "log"])  # a record is typed
 def test_no_number_is_typed(name: str) -> None:
     """Numbers come from the package or the plan, by name; chapters and tables have numbers."""
     text = (FOLDER / f"{name}.md").read_text("utf-8")
@@ -109,7 +109,7 @@ def test_the_matrix_has_no_hole(site: Site) -> None:
 
 def test_an_explorers_state_in_a_link_is_no_broken_link(site: Site) -> None:
     where = page(site, "plan")
-    links = [str(a["href"]) for a in where.soup.select("a") if "?" in str(a["href"])]
+    links = [str(a["href"]) for a in where.soup.select("a") if "#elmo-" in str(a["href"])]
     assert len(links) > 10
     assert all(site_checks.broken(site, where, link) is None for link in links)
     wrong = links[0].replace("elmo-", "elmo-no-")
@@ -117,7 +117,8 @@ def test_an_explorers_state_in_a_link_is_no_broken_link(site: Site) -> None:
 
 
 def test_the_log_is_honest(site: Site) -> None:
+    """Sessions are in the first table; below it stands a rehearsal, which is none."""
     text = page(site, "log").body.get_text()
-    rows = page(site, "log").soup.select("tbody tr")
+    rows = page(site, "log").body.select_one("table").select("tbody tr")
     taught = any(row.get_text(strip=True) for row in rows)
     assert taught != ("Not yet taught" in text)

@@ -6,10 +6,13 @@ import io
 import itertools
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from book_site import seminar, seminar_data, seminar_quiz
 from book_site.explorer_links import LINKS
+from seminar import slides
+from seminar.source import read_source
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
@@ -19,6 +22,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PLAN = seminar_data.plan()
 LENGTHS = PLAN["plans"]
 BLOCKS = {block["id"]: block for block in PLAN["block"]}
+OPTIONAL = {"never_cut", "vote", "talk", "worksheet", "spare"}
 blocks = pytest.mark.parametrize("block", PLAN["block"], ids=lambda block: block["id"])
 
 
@@ -37,7 +41,7 @@ def test_minutes_sum_to_the_length(length: int) -> None:
 
 @blocks
 def test_a_block_is_complete(block: dict[str, object]) -> None:
-    assert set(block) - {"never_cut"} == {"id", "title", "minutes", "you", "they", "open"}
+    assert set(block) - OPTIONAL == {"id", "title", "minutes", "you", "they", "open"}
     minutes = block["minutes"]
     assert isinstance(minutes, list)
     assert len(minutes) == len(LENGTHS)
@@ -46,22 +50,58 @@ def test_a_block_is_complete(block: dict[str, object]) -> None:
 
 @blocks
 def test_what_a_block_opens_exists(block: dict[str, list[str]]) -> None:
-    places = [name for name in block["open"] if "#" in name]
-    assert places, "no link to a page's anchor"
-    for name in block["open"]:
+    assert block["open"], "nothing is opened"
+    for name in (*block["open"], *block.get("spare", ())):
         if name.startswith("explorer:"):
             assert name.removeprefix("explorer:") in LINKS
         elif name.startswith("CT"):
             assert name in seminar_data.sets()
         else:
-            page = name.rpartition("|")[2].partition("#")[0]
+            page, _, anchor = name.rpartition("|")[2].partition("#")
             assert (REPOSITORY / page).is_file(), page
+            assert anchor, f"{page} without an anchor"
 
 
 @blocks
-def test_a_vote_that_a_block_asks_for_is_opened_there(block: dict[str, str]) -> None:
-    for vote in re.findall(r"CT\d+", block["you"]):
-        assert vote in block["open"]
+def test_a_vote_that_a_block_asks_for_is_opened_there(block: dict[str, Any]) -> None:
+    votes = block.get("vote", [])
+    assert set(votes) <= set(seminar_data.sets())
+    asked = re.findall(r"CT\d+", block["you"])
+    assert asked[: len(votes)] == votes
+    assert set(asked) <= {*votes, *block.get("spare", ())}
+
+
+@blocks
+def test_a_vote_leaves_time_for_what_the_block_is_about(block: dict[str, Any]) -> None:
+    """Every plan has two minutes at least besides the vote, and talk where the notes need it."""
+    cost = PLAN["vote"]
+    assert set(block.get("talk", ())) <= set(LENGTHS)
+    for length, minutes in zip(LENGTHS, block["minutes"], strict=True):
+        talked = length in block.get("talk", ())
+        spent = len(block.get("vote", ())) * (cost["once"] + cost["talk"] * talked)
+        assert not minutes or minutes - spent >= 2, length
+
+
+def test_what_is_filled_in_is_a_section_of_the_worksheet() -> None:
+    """And no section is left over."""
+    text = (REPOSITORY / "book/seminar/worksheet.md").read_text("utf-8")
+    sections = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    used = {name for block in PLAN["block"] for name in block.get("worksheet", ())}
+    assert used == set(sections)
+
+
+def test_a_row_says_which_slides_and_how_to_vote() -> None:
+    row = seminar.doings(BLOCKS["gradient"], 60)
+    assert "**Slides:** {slide}`gradient`, {slide}`forgot`." in row
+    assert "**Vote:** [CT6](/book/seminar/concept_tests.md#ct6), once." in row
+    assert any(line.endswith("with time to talk.") for line in seminar.doings(BLOCKS["gamma"], 60))
+    assert not any("Vote:" in line for line in seminar.doings(BLOCKS["head"], 60))
+
+
+def test_slides_are_numbered_as_the_deck_numbers_them() -> None:
+    deck = slides.parse(read_source("slides.md"))
+    expected = {slide.name: (n, slide.block) for n, slide in enumerate(deck, start=1)}
+    assert seminar_data.slides() == expected
 
 
 def test_what_is_never_cut_is_in_every_plan() -> None:
@@ -169,6 +209,7 @@ def test_a_page_of_the_site_has_elements_and_no_script_in_them(tmp_path: Path) -
         ("{value}`nonsense`", "no value 'nonsense'; there are"),
         ("{marks}`nonsense`", "no block 'nonsense' in plan.toml"),
         ("{explorer}`nonsense`", "no link 'nonsense'; there are walk start"),
+        ("{slide}`nonsense`", "no slide 'nonsense'; there are start, fallback"),
         ("{sheet}`nonsense`", "no sheet 'nonsense'; there are slides, worksheet"),
         ("{thread}`nonsense`", "'nonsense' is no thread: owner/repository#number expected"),
     ],

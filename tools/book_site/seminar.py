@@ -10,6 +10,7 @@
 {value}`loss`            a number that `elmo_toy.quiz.values` or the plan computes
 {marks}`gamma`           a block's minutes in each plan
 {explorer}`walk end`     a link to a state of an explorer
+{slide}`bet`             a link to a slide, with its number as text
 """
 
 import re
@@ -26,7 +27,7 @@ from elmo_toy.exercises.objectives import OBJECTIVES
 
 from . import seminar_quiz
 from .explorer_links import LINKS
-from .seminar_data import PLAN, heading_anchor, minute_marks, plan, sets, values
+from .seminar_data import PLAN, heading_anchor, minute_marks, plan, sets, slides, values
 from .seminar_quiz import Quiz, answer_key, item_elements, tag
 
 CONCEPT_TESTS = "book/seminar/concept_tests.md"
@@ -139,21 +140,32 @@ class PlanDirective(SeminarDirective):
 
     def run(self) -> list[nodes.Node]:
         """Make the table."""
+        length = int(self.arguments[0])
         rows = [
-            [f"{start}–{end}", note(block), "<br>".join(doings(block))]
-            for block, start, end in minute_marks(int(self.arguments[0]))
+            [f"{start}–{end}", note(block), "<br>".join(doings(block, length))]
+            for block, start, end in minute_marks(length)
         ]
         return self.markdown(table(("Minute", "Block", "Who does what"), rows))
 
 
-def doings(block: dict[str, Any]) -> list[str]:
-    """What teacher and participants do in a block, what is opened, and whether it may go."""
-    lines = [
-        f"**You:** {block['you']}",
-        f"**They:** {block['they']}",
-        f"**Open:** {', '.join(map(opened, block['open']))}.",
+def doings(block: dict[str, Any], length: int) -> list[str]:
+    """What teacher and participants do in a block, what is shown, and whether it may go."""
+    shown = [f"{{slide}}`{name}`" for name, (_, where) in slides().items() if where == block["id"]]
+    talk = "with time to talk" if length in block.get("talk", ()) else "once"
+    lines = {
+        "You": f"{block['you']}",
+        "They": f"{block['they']}",
+        "Slides": f"{', '.join(shown)}.",
+        "Worksheet": f"{', '.join(block.get('worksheet', ()))}.",
+        "Vote": f"{', '.join(map(opened, block.get('vote', ())))}, {talk}.",
+        "Open": f"{', '.join(map(opened, block['open']))}.",
+        "In reserve": f"{', '.join(map(opened, block.get('spare', ())))}.",
+    }
+    here = {"Worksheet": "worksheet", "Vote": "vote", "In reserve": "spare"}
+    told = [
+        f"**{what}:** {text}" for what, text in lines.items() if block.get(here.get(what, "open"))
     ]
-    return lines + (["**Never cut.**"] if block.get("never_cut") else [])
+    return told + (["**Never cut.**"] if block.get("never_cut") else [])
 
 
 class CutListDirective(SeminarDirective):
@@ -287,6 +299,18 @@ class ExplorerRole(SeminarRole):
         return nodes.reference("", link.title, refuri=f"{uri}#{link.fragment}")
 
 
+class SlideRole(SeminarRole):
+    """A link to a slide as it is presented, by its name; the text is its number."""
+
+    def make(self) -> nodes.Node:
+        """Make the link."""
+        if self.text not in slides():
+            raise ValueError(f"no slide {self.text!r}; there are {', '.join(slides())}")
+        number, _ = slides()[self.text]
+        uri = self.env.app.builder.get_relative_uri(self.env.docname, "seminar/slides")
+        return nodes.reference("", str(number), refuri=f"{uri}?present#{self.text}")
+
+
 class ThreadRole(SeminarRole):
     """A link to a public thread, given as ``owner/repository#number``."""
 
@@ -324,6 +348,7 @@ ROLES = {
     "value": ValueRole,
     "marks": MarksRole,
     "explorer": ExplorerRole,
+    "slide": SlideRole,
     "thread": ThreadRole,
     "sheet": SheetRole,
 }

@@ -11,6 +11,7 @@ from elmo_toy import quiz
 from elmo_toy.quiz.values import values as package_values
 
 PLAN = Path(__file__).resolve().parents[2] / "book" / "seminar" / "plan.toml"
+SLIDE = re.compile(r"^## .+ \{#([a-z-]+) \.[a-z]+ block=([a-z-]+)\}$", re.MULTILINE)
 
 
 @cache
@@ -42,6 +43,17 @@ def values() -> dict[str, str]:
         "post items": str(len(sets()["post"])),
         "concept tests": str(len(sets()["concept"])),
     }
+
+
+@cache
+def slides() -> dict[str, tuple[int, str]]:
+    """The slides by name, in their order: the number that each shows, and its block.
+
+    >>> slides()["fallback"]
+    (2, 'arrive')
+    """
+    deck = SLIDE.findall(PLAN.with_name("slides.md").read_text("utf-8"))
+    return {name: (number, block) for number, (name, block) in enumerate(deck, start=1)}
 
 
 def minute_marks(length: int) -> list[tuple[dict[str, Any], int, int]]:

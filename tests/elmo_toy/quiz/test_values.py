@@ -37,6 +37,13 @@ def test_the_direction_is_unseen(name: str) -> None:
     assert eval(VALUES[f"unseen times {name}"].replace("−", "-")) == 0  # noqa: S307 - our own sum
 
 
+@pytest.mark.parametrize("name", ["river", "loan"])
+def test_derivatives_of_a_score_add_up_to_zero_with_m_only(name: str) -> None:
+    assert numbers(f"{name} score by logit").sum() == pytest.approx(0.0, abs=1e-12)
+    score = float(VALUES[f"{name} score"].replace("−", "-"))
+    assert numbers(f"{name} score without m").sum() == pytest.approx(score)
+
+
 def test_layers_are_the_articles() -> None:
     for k, name in enumerate(("river", "loan")):
         for j in range(3):
