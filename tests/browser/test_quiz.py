@@ -247,3 +247,11 @@ def test_every_link_of_the_plan_opens_the_state_that_it_names(page: Page, served
                     if f"{{{name}}}" in link.look_at:
                         assert driver.shown[name] == text, link.title
     assert not problems, "\n".join(problems)
+
+
+def test_the_walk_is_on_the_screen_when_its_link_opens(page: Page, served: Served) -> None:
+    """On a projector nobody has to look for the slider that the session is about."""
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(served.http + PLAN, wait_until="load")
+    page.locator("section#links-to-send").get_by_text(LINKS["walk start"].title).click()
+    expect(page.locator("elmo-mixture").get_by_label("moved along")).to_be_in_viewport(ratio=1)
