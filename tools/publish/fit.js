@@ -18,8 +18,10 @@
     if (need > 1) code.style.fontSize = `${8.5 * Math.max(0.86, 0.96 / need)}pt`;
   }
   for (const table of document.querySelectorAll("table")) {
-    for (let size = 1; over(table) > 0 && size > smallest; size -= 0.05)
+    for (let size = 1; over(table) > 0 && size > smallest; size -= 0.05) {
       table.style.fontSize = `${0.9 * size}em`;
+      if (size < 0.8) table.classList.add("wraps"); // smaller still would be harder to read
+    }
   }
 
   const found = [];
