@@ -270,6 +270,7 @@ def move_anchors(book: Book, page: Page, address: Address) -> None:
             if urlsplit(url).scheme or url.startswith("//"):
                 continue
             name, fragment = target(page.name, url)
+            fragment = fragment.partition("?")[0]  # of an explorer, the state: a table has none
             if name in book.pages:
                 tag["href"] = address(book.pages[name].key, fragment)
             else:  # a download, say: its name stays

@@ -107,7 +107,9 @@ def test_the_outline_has_every_page_under_its_part(printed: PdfReader, book: Boo
     assert len(entries) >= len(wanted) + len(sections) > 50
 
     sheets = {title: sheet for depth, title, sheet in entries if (depth, title) in wanted}
-    listed = printed.pages[sheets["Contents"] - 1].extract_text()
+    first = min(sheet for title, sheet in sheets.items() if title != "Contents")
+    contents = printed.pages[sheets["Contents"] - 1 : first - 1]
+    listed = "\n".join(sheet.extract_text() for sheet in contents)
     for page in book.pages.values():
         assert re.search(rf"{re.escape(page.title)}\s*{sheets[page.title]}\b", listed), page.title
     last = printed.pages[-1].extract_text()
@@ -147,7 +149,9 @@ def tags_of(tags: list[dict[str, Any]], *kinds: str) -> list[dict[str, Any]]:
 def test_nothing_of_a_page_is_missing(tags: list[dict[str, Any]], book: Book) -> None:
     """Tables, those of the explorers too, with their rows, and headings are all tagged."""
     assert len(tags_of(tags, "Table")) == len(everything(book, "table")) > 10
-    assert len(tags_of(tags, "TR")) == len(everything(book, "tr"))
+    # the browser tags no row in which nothing stands, as that of the log's table to be filled in
+    rows = [row for row in everything(book, "tr") if row.get_text(strip=True)]
+    assert len(tags_of(tags, "TR")) == len(rows)
     parts = sum(bool(part.caption) for part in book.parts)
     headings = len(everything(book, "h1, h2, h3, h4")) + parts + 1
     assert len(tags_of(tags, "H1", "H2", "H3", "H4", "H5")) == headings
