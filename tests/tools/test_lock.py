@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 
 import pytest
@@ -59,6 +59,14 @@ def test_what_is_installed_is_what_is_pinned() -> None:
     """Followed from the requirements, so what else somebody installed doesn't count."""
     found = problems(brought_along(iter(pins(*DIRECT))), pins(*DIRECT, LOCK))
     assert not found, f"bring {LOCK} up to date:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0"])
+def test_what_is_pinned_can_be_installed_on_every_python_that_is_taken(python: str) -> None:
+    """A distribution's Python is older than the newest of its kind: Debian 12 has 3.11.2."""
+    for name in brought_along(iter(pins(*DIRECT))):
+        allowed = SpecifierSet(metadata(name).get("Requires-Python", ""))
+        assert python in allowed, f"{name} takes Python {allowed} only: pin an older version"
 
 
 def test_the_lock_holds_nothing_twice() -> None:
