@@ -51,9 +51,13 @@ class HalvingHandler(QuietHandler):
         outputfile.write(body[max(at, 0) :])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start Chromium once, with a profile that is thrown away."""
+    """Start Chromium with a profile that is thrown away.
+
+    For one module and no longer: while Playwright runs in a process, what a test of another folder
+    prints with a Playwright of its own is refused.
+    """
     try:
         program = browser_program()
     except RuntimeError as error:

@@ -602,6 +602,6 @@ def test_a_page_loads_only_the_scripts_that_it_uses(served: Served) -> None:
             assert (script in page.html) == (f"<{kind.tag} " in page.html), (page.name, script)
             used += script in page.html
         shown = 'class="elmo-explorer"' in page.html
-        for name in ("/elmo-math.js", "/elmo-explorer.js", "/explorers.css"):
+        for name in ("/elmo-math.js", "/elmo-explorer.js"):
             assert (name in page.html) == shown, (page.name, name)
     assert used >= len(KINDS)

@@ -85,6 +85,8 @@ def test_the_visits_met_the_book(visits: list[Visit], served: Served) -> None:
     assert chapters
     for seen in chapters:
         assert seen.measured["equations"], seen.where
+        if "/exercises_" in seen.name:  # which ask, and show no figure
+            continue
         assert any(figure["texts"] for figure in seen.measured["figures"]), seen.where
         assert any(figure["marks"] for figure in seen.measured["figures"]), seen.where
     assert all(seen.focus["count"] > 3 for seen in visits if seen.focus)
