@@ -47,8 +47,9 @@ step 'notebooks: stored as they run there, each within its time'
 $bin/python tools/normalise_notebooks.py --check --execute --python "$binder" --budget 20 \
     notebooks/*.ipynb
 
-# One file's tests stay in one process: a notebook's cells share a kernel, a page its browser.
-workers='-n 2 --dist loadfile'
+# One file's tests stay in one process: a notebook's cells share a kernel, a page its browser. Files
+# keep their order, in which those of the browser, few tests but long ones, come early.
+workers='-n 2 --dist loadfile --no-loadscope-reorder'
 
 # Apart, because nbval would measure coverage inside the kernels too, and they do not start then.
 step 'notebooks'

@@ -176,8 +176,10 @@ def test_interrupted_half_way_and_started_again(checkout: Path, number: signal.S
     home = read_only_home(checkout.parent)
     command, environment = ("make", "environment-book"), variables(checkout, home)
     (checkout / "wait").touch()
+    # a shell's background job, as these tests may be, hands on that SIGINT is ignored
+    interruptible = ("env", "--default-signal=INT")
     with subprocess.Popen(
-        [*as_nobody(), *command],
+        [*as_nobody(), *interruptible, *command],
         cwd=checkout,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -191,8 +193,11 @@ def test_interrupted_half_way_and_started_again(checkout: Path, number: signal.S
                 assert process.poll() is None
                 assert time.monotonic() < limit, "pip did not come to the project"
                 time.sleep(0.05)
-        finally:
             os.killpg(process.pid, number)
+            process.wait(timeout=60)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode != 0
     assert list(checkout.glob(".venv/lib/*/site-packages/miniature_wheel.bin"))
     assert stamps(checkout) == []
