@@ -100,7 +100,7 @@ def main(site: Path) -> str:
     load, read, typed = (reading[name] for name in ("load", "read", "typed"))
     return measuring.table(heads, rows) + (
         f"\n\n`elmo-reader`: its model loads in {load:,.0f} ms; both models read a sentence of twelve "
-        f"words in {read:.0f} ms; from typing it to its numbers take {typed:.0f} ms with pauses."
+        f"words in {read:.0f} ms; from typing it to its numbers take {typed:.0f} ms."
     )
 
 
