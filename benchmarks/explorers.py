@@ -99,8 +99,8 @@ def main(site: Path) -> str:
     heads = ["explorer", "µs a state", "ms an update", "ms, 95th percentile"]
     load, read, typed = (reading[name] for name in ("load", "read", "typed"))
     return measuring.table(heads, rows) + (
-        f"\n\n`elmo-reader`: its model loads in {load:,.0f} ms; both models read a sentence of twelve "
-        f"words in {read:.0f} ms; from typing it to its numbers take {typed:.0f} ms."
+        f"\n\n`elmo-reader`: its model loads in {load:,.0f} ms; both models read a sentence of "
+        f"twelve words in {read:.0f} ms; from typing it to its numbers take {typed:.0f} ms."
     )
 
 
