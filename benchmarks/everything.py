@@ -39,10 +39,10 @@ def run(name: str) -> str:
 
 def put(text: str, name: str, table: str) -> str:
     """Return the page with what stands between the two marks of `name` replaced."""
-    marks = rf"(<!-- {name} -->\n).*?(\n<!-- end of {name} -->)"
+    marks = rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
     if not re.search(marks, text, re.DOTALL):
         raise ValueError(f"README.md: expected the marks of {name}, found none")
-    return re.sub(marks, lambda found: found[1] + table + found[2], text, flags=re.DOTALL)
+    return re.sub(marks, lambda found: f"{found[1]}{table}\n{found[2]}", text, flags=re.DOTALL)
 
 
 def machine_line() -> str:

@@ -4,8 +4,8 @@
 
 For each explorer: microseconds to compute the texts of one state, and milliseconds of one update, a
 control's move until the page is laid out again (median and 95th percentile of 400). Of
-`elmo-reader` also: milliseconds to load its model, to read a sentence of twelve words with the
-trained and the untrained model, and from a typed sentence to its numbers, pauses included.
+`elmo-reader` also: milliseconds to load its model, and to read a sentence of twelve words with the
+trained and the untrained model.
 """
 
 from __future__ import annotations
@@ -46,19 +46,15 @@ READING = """async (element) => {
   let start = now();
   await element.load();
   const load = now() - start;
-  const read = [], typed = [];
+  const read = [];
   for (let i = 0; i < 30; i += 1) {
     const tokens = `the man went down to the bank of the river${i} again .`.split(" ");
     start = now();
     ElmoReader.model.trained.read(tokens);
     ElmoReader.model.untrained.read(tokens);
     read.push(now() - start);
-    start = now();
-    element.move("text-0", `a man walked down to the bank of the river${i} again .`);
-    while (element.querySelector("[aria-busy=true]")) await new Promise((done) => setTimeout(done));
-    typed.push(now() - start);
   }
-  return { load, read: middle(read), typed: middle(typed) };
+  return { load, read: middle(read) };
 }"""
 
 
@@ -97,10 +93,10 @@ def main(site: Path) -> str:
     )
     rows = [[tag, *(f"{value:.1f}" for value in found.values())] for tag, found in result.items()]
     heads = ["explorer", "µs a state", "ms an update", "ms, 95th percentile"]
-    load, read, typed = (reading[name] for name in ("load", "read", "typed"))
+    load, read = reading["load"], reading["read"]
     return measuring.table(heads, rows) + (
         f"\n\n`elmo-reader`: its model loads in {load:,.0f} ms; both models read a sentence of "
-        f"twelve words in {read:.0f} ms; from typing it to its numbers take {typed:.0f} ms."
+        f"twelve words in {read:.0f} ms."
     )
 
 
