@@ -6,11 +6,15 @@ if (location.protocol === "file:") {
   DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 }
 
-/* A formula or a figure that is too wide scrolls in its own box. Such a box must be reachable with
-   the keyboard, but only while it does scroll: a stop at every formula would be a burden. (The
-   theme does the same for code and tables.) */
+/* A box that is too wide scrolls by itself. Such a box must be reachable with the keyboard, but only
+   while it does scroll: a stop at every formula would be a burden. Nothing is measured before it is
+   laid out, which for most of a page is when the reader comes near (see later.py). */
 (function () {
+  const boxes = document.querySelectorAll(
+    "div.math, pre, .cell_output > .output, .pst-scrollable-table-container");
+
   function mark(box) {
+    if (!box.checkVisibility({ contentVisibilityAuto: true })) return;
     if (box.scrollWidth > box.clientWidth + 1) {
       box.tabIndex = 0;
     } else {
@@ -18,13 +22,10 @@ if (location.protocol === "file:") {
     }
   }
 
-  const boxes = document.querySelectorAll("div.math");
   const observer = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
   boxes.forEach((box) => observer.observe(box));
   // A font that arrives late widens a formula, and its box stays as it was.
-  const markAll = () => boxes.forEach(mark);
-  document.fonts.ready.then(markAll);
-  document.fonts.addEventListener("loadingdone", markAll);
+  document.fonts.addEventListener("loadingdone", () => boxes.forEach(mark));
 })();
 
 /* The theme has this as a handler within the page, which the page's policy stops. */

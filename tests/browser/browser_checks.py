@@ -67,7 +67,11 @@ document.addEventListener("securitypolicyviolation", (event) => {
 });
 """
 
+# What waits for the reader to come near (see later.py) is laid out, contained as it is then.
 SETTLE = """async () => {
+  for (const block of document.querySelectorAll("[data-later]")) {
+    Object.assign(block.style, { contentVisibility: "visible", contain: "layout style paint" });
+  }
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   do {  // a font is asked for when the text that needs it is laid out
     for (let count = 0; count < 3; count += 1) await frame();

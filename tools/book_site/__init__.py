@@ -9,6 +9,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * lets a page load and run what it needs and nothing else (`policy`);
 * puts the style sheets together, without the rules that no page uses (`styles`);
 * makes the seminar's quizzes, plans and tables from data (`seminar`);
+* lets the browser lay out what is far from the screen when the reader comes near (`later`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
 * names the links that run a notebook elsewhere, and makes links for a class's hub (`launch`);
 * describes the pages to those who link to them (`web`, `card`);
@@ -34,6 +35,7 @@ from . import (
     api,
     icons,
     katex,
+    later,
     launch,
     page_python,
     pages,
@@ -100,10 +102,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     web.setup(app)
     icons.setup(app)
     styles.setup(app)
+    later.setup(app)
     launch.setup(app)
     seminar.setup(app)
     page_python.setup(app)
     app.connect("build-finished", write_seminar, priority=400)  # before KaTeX is ended
     app.connect("build-finished", scripts.strip_scripts)
+    app.connect("build-finished", scripts.stop_measuring)
     app.connect("build-finished", weights.write_weights)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

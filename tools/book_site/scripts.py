@@ -1,4 +1,7 @@
-"""Our own scripts, in the site without the comments and the spaces that the source has."""
+"""Our own scripts, in the site without the comments and the spaces that the source has.
+
+And the theme's, without the one part that elmo.js does in its place.
+"""
 
 import re
 from pathlib import Path
@@ -6,12 +9,17 @@ from pathlib import Path
 from pygments.lexers.javascript import JavascriptLexer
 from pygments.token import Comment, Whitespace
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 # After these a line may as well go on.
 OPEN = ("{", "(", "[", ",", ";")
 INDENTATION = re.compile(r"^\s+", re.MULTILINE)
 # What would be read as one word, or as another sign, without the space between.
 JOINED = re.compile(r"[\w$]{2}|\+\+|--|//|/\*")
+# Where the theme's script measures each block of code, laid out or not, once a page is there.
+MEASURING = re.compile(
+    r""""complete"===document\.readyState\?(\w+)\(\):window\.addEventListener\("load",\1\)"""
+)
 
 
 def stripped(script: str) -> str:
@@ -43,3 +51,17 @@ def strip_scripts(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.format == "html":
         for script in (Path(app.outdir) / "_static").glob("elmo*.js"):
             script.write_text(stripped(script.read_text("utf-8")), "utf-8")
+
+
+def stop_measuring(app: Sphinx, exception: Exception | None) -> None:
+    """Take the part out of the theme's script that has the whole page laid out at its start."""
+    if exception is not None or app.builder.format != "html":
+        return
+    for script in (Path(app.outdir) / "_static" / "scripts").glob("pydata-sphinx-theme.js"):
+        text, n = MEASURING.subn("0", script.read_text("utf-8"))
+        if n != 1:
+            raise ExtensionError(
+                f"{script.name}: expected one place where the theme measures blocks of code on "
+                f"load, found {n}; this version of the theme needs another way (see scripts.py)"
+            )
+        script.write_text(text, "utf-8")

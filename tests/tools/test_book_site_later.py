@@ -1,0 +1,109 @@
+"""Blocks that the browser may lay out later: which they are, and how high they are said to be."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from book_site.later import LARGE, Blocks, marked
+from book_site.scripts import stop_measuring
+from sphinx.errors import ExtensionError
+
+MANY = "<i></i>" * LARGE
+
+
+def page(block: str, deeper: str = "") -> str:
+    """A page with one block below a second heading, and what stands below a third."""
+    return (
+        f'<section id="a"><h1>A</h1><p>{MANY}</p><section id="b"><h2>B</h2>\n{block}'
+        f"<section><h3>C</h3>{deeper}</section></section></section>"
+    )
+
+
+def heights(block: str) -> tuple[int, int]:
+    """Return the heights on a phone and on a desk of the one block of a page that is no heading."""
+    found = Blocks(page(block)).found[1]
+    return found.height(desk=False), found.height(desk=True)
+
+
+def test_large_blocks_below_a_second_heading_are_marked() -> None:
+    """At any depth from there, and with nothing of the page changed but for the mark."""
+    before = page(f'<p class="x">{MANY}</p><p>small</p>', f"<div><p>{MANY}</p></div>")
+    after = marked(before)
+    mark = re.compile(r' data-later style="--phone:\d+px;--desk:\d+px"')
+    assert mark.sub("", after) == before
+    assert re.findall(r"<(\w+) data-later", after) == ["p", "div"]
+    assert re.search(r'<p data-later style="[^"]+" class="x"><i>', after)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "<p>" + "<i></i>" * (LARGE - 2) + "</p>",
+        f'<p style="color: red">{MANY}</p>',
+        f'<div class="kit-quiz docutils">{MANY}</div>',
+        f"<div><elmo-mixture></elmo-mixture>{MANY}</div>",
+    ],
+    ids=["one element too few", "styled", "a quiz", "an explorer"],
+)
+def test_other_blocks_stay(block: str) -> None:
+    """Small ones, and those whose style or height is another's business."""
+    assert "data-later" not in marked(page(block))
+
+
+def test_text_takes_more_lines_on_a_phone() -> None:
+    """88 signs: two lines there, 1.1 here, and the space around a paragraph."""
+    assert heights(f"<p>{'word ' * 17}end</p>") == (
+        round(26.4 * (88 / 44 + 0.75)),
+        round(26.4 * (88 / 80 + 0.75)),
+    )
+
+
+def test_lines_of_code_are_counted_where_they_are_seen() -> None:
+    """Three lines, and none of those that are folded away with their heading."""
+    code = "<pre>a\n<b>b</b>\nc\n</pre>"
+    assert heights(f"<div>{code}</div>") == (round(3 * 16.2 + 32),) * 2
+    folded = f"<details><summary>Show</summary>{code}</details>"
+    assert heights(f"<div>{folded}</div>") == (45, 45)
+    opened = folded.replace("<details>", "<details open>")
+    assert heights(f"<div>{opened}</div>")[1] > 3 * 16.2 + 32
+
+
+def test_panels_stand_side_by_side_on_a_desk_and_shrink_on_a_phone() -> None:
+    """Icons and the brackets of formulas are no panels."""
+    panel = '<svg width="728" height="300" viewBox="0 0 728 300"><path d=""/></svg>'
+    icon = '<svg width="24" height="24" viewBox="0 0 24 24"></svg>'
+    bracket = '<svg width="0.667em" height="3.6em" viewBox="0 0 667 3600"></svg>'
+    two = f"<div>{panel}{panel}{icon}{bracket}</div>"
+    assert heights(two) == (300, round(300 * 700 / 728))
+
+
+def test_what_a_screen_reader_hears_of_a_formula_takes_no_room() -> None:
+    """Its rows do, if it stands on a line of its own."""
+    inline = "<math><semantics><mi>softmax</mi></semantics></math>"
+    assert heights(f"<div>{inline}</div>") == (26, 26)
+    rows = '<math display="block"><mtable><mtr>a</mtr><mtr>b</mtr></mtable></math>'
+    assert heights(f"<div>{rows}</div>") == (46 + 60, 46 + 60)
+
+
+def theme(folder: Path, script: str) -> SimpleNamespace:
+    """Write the theme's script of a finished site; returns the application that made it."""
+    (folder / "_static" / "scripts").mkdir(parents=True)
+    (folder / "_static" / "scripts" / "pydata-sphinx-theme.js").write_text(script, "utf-8")
+    return SimpleNamespace(outdir=str(folder), builder=SimpleNamespace(format="html"))
+
+
+def test_the_theme_measures_nothing_on_load(tmp_path: Path) -> None:
+    """The call is taken out whatever the function is called; the rest stays."""
+    call = '"complete"===document.readyState?Qx():window.addEventListener("load",Qx)'
+    stop_measuring(theme(tmp_path, f"function Qx(){{}}e(f),{call}}})();"), None)
+    script = tmp_path / "_static" / "scripts" / "pydata-sphinx-theme.js"
+    assert script.read_text("utf-8") == "function Qx(){}e(f),0})();"
+
+
+def test_a_theme_that_measures_elsewhere_fails_the_build(tmp_path: Path) -> None:
+    """Or pages would grow slow without anybody's notice."""
+    with pytest.raises(ExtensionError, match=r"expected one place .* found 0"):
+        stop_measuring(theme(tmp_path, 'window.addEventListener("load",a)'), None)
