@@ -228,6 +228,8 @@ def execute(notebook: NotebookNode, folder: Path) -> float:
         timeout=CELL_TIMEOUT,
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
+        # without what a kernel says of its connection, which stays on this machine
+        extra_arguments=["--IPKernelApp.log_level=40"],
         record_timing=False,
         store_widget_state=False,
     )
@@ -241,14 +243,14 @@ def execute(notebook: NotebookNode, folder: Path) -> float:
 
 
 def write_beside(path: Path, text: str) -> None:
-    """Replace a file in one step: a reader sees the old text or the new, never half of one."""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as handle:
-        handle.write(text)
-    beside = Path(handle.name)
+    """Write a file in one step: a reader sees the old text or the new, never half of one."""
+    mode = path.stat().st_mode if path.exists() else 0o644
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    beside = Path(name)
     try:
-        beside.chmod(path.stat().st_mode)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        beside.chmod(mode)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

@@ -86,7 +86,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: all")
     options = parser.parse_args(arguments)
     files = options.files or sorted((ROOT / "notebooks").glob("*.ipynb"))
-    text = source()
+    try:
+        text = source()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
     status = 0
     for path in files:
         before = path.read_bytes().decode("utf-8")

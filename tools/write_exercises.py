@@ -165,7 +165,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.check:
             made = notebook(page)
             normalise_notebooks.execute(made, options.folder)
-            path.touch()
             normalise_notebooks.write_beside(path, normalise_notebooks.normalise(made, path.name))
             print(f"{path}: written")
             continue

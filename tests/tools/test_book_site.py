@@ -3,13 +3,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import explorer_checks
 import pytest
+import yaml
 from book_site import pages, policy, styles, weights
 from book_site.icons import keep_used_classes
 from book_site.katex import CLOSING, FONT_FACE, OPENING, FormulaError, Renderer, embed_signs
 from book_site.scripts import stripped
 from npm_packages import package_directory
 from sphinx.errors import ExtensionError
+
+from elmo_toy import widgets
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -210,3 +216,21 @@ def test_headers_of_tables_say_of_what_they_are() -> None:
     assert pages.with_scopes(body) == (
         '<th scope="col" class="head"><p>a</p></th><th scope="row" class="stub"><p>b</p></th>'
     )
+
+
+@pytest.mark.parametrize("name", sorted(set(widgets.__all__) - {"Explorer"}))
+def test_an_explorer_of_the_package_is_one_of_the_pages_too(name: str) -> None:
+    """What CONTRIBUTING.md asks for: a script, where it is loaded, and tests in a browser."""
+    tag = f"elmo-{name}"
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+    assert (ROOT / "book" / "_static" / f"{tag}.js").is_file()
+    assert f"{tag}.js" in config["html_js_files"], "list it in _config.yml"
+    assert pages.SCRIPTS_BY_MARK.get(f"{tag}.js") == f"<{tag}", "tools/book_site/pages.py"
+    kinds = {kind.tag for kind in explorer_checks.KINDS}
+    assert tag in kinds, "add a Kind to tests/browser/explorer_checks.py"
+
+
+def test_a_script_of_ours_is_loaded_where_it_is_used() -> None:
+    """Without a mark it would be loaded by every page; one is meant to be, one comes when asked."""
+    ours = {path.name for path in (ROOT / "book" / "_static").glob("*.js")}
+    assert ours - pages.SCRIPTS_BY_MARK.keys() == {"elmo.js", "elmo-bilm.js"}

@@ -8,6 +8,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * replaces the theme's icon script (542 kB gzipped) by a font of the icons in use (`icons`);
 * lets a page load and run what it needs and nothing else (`policy`);
 * puts the style sheets together, without the rules that no page uses (`styles`);
+* makes the API reference from docstrings, linked with the chapters (`api`);
 * makes the seminar's quizzes, plans and tables from data (`seminar`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);
 * names the links that run a notebook elsewhere, and makes links for a class's hub (`launch`);
