@@ -38,6 +38,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal, DeadKernelError
 from nbformat import NotebookNode
+from whole_files import write_whole
 
 SANITISE_RULES = Path(__file__).resolve().parents[1] / "tests/notebooks/nbval_sanitize.cfg"
 
@@ -242,20 +243,6 @@ def execute(notebook: NotebookNode, folder: Path) -> float:
     return sum(after[2:4]) - sum(before[2:4])  # of children: user and system
 
 
-def write_beside(path: Path, text: str) -> None:
-    """Write a file in one step: a reader sees the old text or the new, never half of one."""
-    mode = path.stat().st_mode if path.exists() else 0o644
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    beside = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        beside.chmod(mode)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def difference(before: str, after: str, name: str) -> str:
     """Return the first lines of a unified diff, empty where there is none."""
     lines = list(
@@ -332,7 +319,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{path}: not normalised:\n{excerpt}", file=sys.stderr)
             status = 1
         else:
-            write_beside(path, after)
+            write_whole(path, after.encode())
             print(f"{path}: rewritten")
     return status
 

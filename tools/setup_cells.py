@@ -22,6 +22,7 @@ import nbformat
 import normalise_notebooks
 import yaml
 from nbformat import NotebookNode
+from whole_files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = ROOT / "_config.yml"
@@ -108,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{path}: run tools/setup_cells.py:\n{excerpt}", file=sys.stderr)
             status = 1
         else:
-            normalise_notebooks.write_beside(path, after)
+            write_whole(path, after.encode())
             print(f"{path}: rewritten")
     return status
 

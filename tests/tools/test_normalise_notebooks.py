@@ -323,15 +323,3 @@ def test_execute_reports_a_raising_cell_and_keeps_the_file(
     assert tool.main(["--execute", str(path)]) == 1
     assert path.read_bytes() == before
     assert "ZeroDivisionError" in capsys.readouterr().err
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    tool.write_beside(tmp_path / "new.ipynb", "new")
-    assert (tmp_path / "new.ipynb").read_text() == "new"
-    (tmp_path / "new.ipynb").chmod(0o640)
-    tool.write_beside(tmp_path / "new.ipynb", "newer")
-    assert (tmp_path / "new.ipynb").stat().st_mode & 0o777 == 0o640
-    with pytest.raises(UnicodeEncodeError):  # as a full disk, it stops the writing
-        tool.write_beside(tmp_path / "new.ipynb", "half \ud800")
-    assert [path.name for path in tmp_path.iterdir()] == ["new.ipynb"]
-    assert (tmp_path / "new.ipynb").read_text() == "newer"
