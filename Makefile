@@ -27,8 +27,7 @@ book: environment-book
 	@echo 'Open _build/html/index.html in a browser, or run "make serve".'
 
 serve: book
-	@echo 'Serving the book on http://localhost:$(PORT)/ (stop with Ctrl-C)'
-	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+	@$(BIN)/python tools/serve.py $(PORT) --bind 127.0.0.1
 
 # the book in one file each, in _build; a PDF takes a browser, which the tests' environment drives
 pdf: environment-test
@@ -43,6 +42,7 @@ epub: environment-book
 archive: environment-book
 	@$(BIN)/python tools/build_book.py
 	@$(BIN)/python tools/build_archive.py
+
 # the tests' environment has what drives the browser
 seminar: environment-test
 	@$(BIN)/python tools/build_book.py
@@ -56,8 +56,8 @@ bench: environment-test book
 	@$(BIN)/python benchmarks/everything.py
 
 clean:
-	rm -rf _build book/_generated .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find elmo_toy tests tools -name __pycache__ -type d -exec rm -rf {} +
+	rm -rf _build book/_generated .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find elmo_toy tests tools benchmarks -name __pycache__ -type d -exec rm -rf {} +
 	$(if $(ALL),rm -rf .venv .cache *.egg-info)
 
 environment-book:

@@ -7,11 +7,10 @@ from the distribution as root on Debian and Ubuntu, by Playwright elsewhere.
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from failures import explained
+from failures import explained, install_quietly
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 PLACES = (
@@ -69,16 +68,7 @@ def install_browser() -> str | None:
         ways = {"apt-get": ["sh", "-c", install], **ways}
     for name, command in ways.items():
         print(f"Installing a browser for the tests: {' '.join(command)}", file=sys.stderr)
-        done = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,  # pages of it, shown only where they are needed
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-        )
+        done = install_quietly(command)
         if path := find_browser():
             return path
         print(explained(f"{name} installed no browser", done.stdout), file=sys.stderr)

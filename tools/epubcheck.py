@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from failures import explained
+from failures import explained, install_quietly
 
 PACKAGED = Path("/usr/share/java/epubcheck.jar")
 ADVICE = (
@@ -32,16 +32,7 @@ def install_epubcheck() -> None:
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
         install = "apt-get update -qq && apt-get install -y -qq --no-install-recommends epubcheck"
         print(f"Installing EPUBCheck: {install}", file=sys.stderr)
-        done = subprocess.run(
-            ["sh", "-c", install],
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,  # pages of it, shown only where they are needed
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-        )
+        done = install_quietly(["sh", "-c", install])
         if done.returncode != 0:
             print(explained("apt-get did not install EPUBCheck", done.stdout), file=sys.stderr)
 

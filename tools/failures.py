@@ -7,9 +7,12 @@ and a full disk. Needs nothing but Python's standard library, since it also spea
 the rest.
 """
 
+import os
 import re
+import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 # as pip, npm, Playwright and apt-get put it
@@ -54,6 +57,20 @@ def explained(what: str, said: str) -> str:
     """
     known = reason(said)
     return f"{what}: {known}" if known else f"{what}:\n{said.rstrip()}"
+
+
+def install_quietly(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run what installs something and may ask nothing; the pages that it says are in ``stdout``."""
+    return subprocess.run(
+        command,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+    )
 
 
 def is_full(folder: Path) -> bool:

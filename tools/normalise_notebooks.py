@@ -38,6 +38,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal, DeadKernelError
 from nbformat import NotebookNode
+from whole_files import write_whole
 
 SANITISE_RULES = Path(__file__).resolve().parents[1] / "tests/notebooks/nbval_sanitize.cfg"
 
@@ -228,6 +229,8 @@ def execute(notebook: NotebookNode, folder: Path) -> float:
         timeout=CELL_TIMEOUT,
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
+        # without what a kernel says of its connection, which stays on this machine
+        extra_arguments=["--IPKernelApp.log_level=40"],
         record_timing=False,
         store_widget_state=False,
     )
@@ -238,20 +241,6 @@ def execute(notebook: NotebookNode, folder: Path) -> float:
     client.execute(env=environment)  # returns when the kernel has ended, so that its time counts
     after = os.times()
     return sum(after[2:4]) - sum(before[2:4])  # of children: user and system
-
-
-def write_beside(path: Path, text: str) -> None:
-    """Replace a file in one step: a reader sees the old text or the new, never half of one."""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as handle:
-        handle.write(text)
-    beside = Path(handle.name)
-    try:
-        beside.chmod(path.stat().st_mode)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def difference(before: str, after: str, name: str) -> str:
@@ -330,7 +319,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{path}: not normalised:\n{excerpt}", file=sys.stderr)
             status = 1
         else:
-            write_beside(path, after)
+            write_whole(path, after.encode())
             print(f"{path}: rewritten")
     return status
 

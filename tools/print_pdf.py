@@ -6,9 +6,7 @@ tagged for screen readers. Needs Playwright and a Chromium, as the tests do (`to
 """
 
 import argparse
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ from pathlib import Path
 from browser import ADVICE, FLAGS, find_browser
 from playwright.sync_api import Browser, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
+from whole_files import write_whole
 
 # No name is looked up: what a page asks of another host fails, whatever the network.
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND"
@@ -112,21 +111,6 @@ def print_page(
     finally:
         context.close()
     write_whole(pdf_path, content)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write `content` beside `path` and move it there: no reader sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    beside = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        beside.chmod(0o644)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
 
 
 def main() -> int:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import seminar
 from playwright.sync_api import Browser
-from print_pdf import PrintError, print_page, printing_browser, write_whole
+from print_pdf import PrintError, print_page, printing_browser
+from whole_files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "<!-- PDF -->"

@@ -1,4 +1,4 @@
-"""Serve the built book to a whole class: `python tools/serve.py [PORT] [--bind ADDRESS] [FOLDER]`.
+"""Serve the built book to a reader or a class: `python tools/serve.py [PORT] [FOLDER]`.
 
 Python's `python -m http.server` lets five new connections wait; of a class that opens a page in the
 same moment the others are turned away, and their browsers try again after seconds that double each
@@ -9,7 +9,9 @@ Python's standard library only, and sends files of the folder, to readers, and d
 from __future__ import annotations
 
 import argparse
+import errno
 import functools
+import socket
 import sys
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +24,11 @@ class ClassServer(ThreadingHTTPServer):
 
     request_queue_size = 1024  # a system may have a lower limit of its own
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a reader who went away before all was sent; the rest as Python does."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
 
 class QuietHandler(SimpleHTTPRequestHandler):
     """Sends files, without a line for each on the terminal: that would be thousands."""
@@ -30,26 +37,47 @@ class QuietHandler(SimpleHTTPRequestHandler):
         """Say nothing of what went well."""
 
 
+def refusal(error: Exception, bind: str, port: int) -> str:
+    """Say why nothing can be served there, and what to do about it."""
+    if isinstance(error, socket.gaierror):
+        return f"--bind {bind} is no address of this machine: {error.strerror}"
+    if isinstance(error, OverflowError) or port < 0:
+        return f"There is no port {port}; choose one from 1024 to 65535."
+    number = getattr(error, "errno", None)
+    if number == errno.EADDRNOTAVAIL:
+        return f"--bind {bind} is no address of this machine."
+    if number == errno.EACCES:
+        return f"Port {port} is kept for the system; choose one from 1024 to 65535."
+    if number == errno.EADDRINUSE:
+        other = port + 1 if port < 65535 else 8000
+        return (
+            f"Port {port} is in use, by another program or by this one in another window. "
+            f"Choose another: python tools/serve.py {other}, or make serve PORT={other}"
+        )
+    return f"Port {port} cannot be served: {error}"
+
+
 def main() -> int:
     """Serve until interrupted; return the exit status."""
-    parser = argparse.ArgumentParser(description="Serve the built book to a whole class.")
+    parser = argparse.ArgumentParser(description="Serve the built book to a reader or a class.")
     parser.add_argument("port", type=int, nargs="?", default=8000, help="default: %(default)s")
     parser.add_argument("folder", type=Path, nargs="?", default=SITE, help="default: _build/html")
     parser.add_argument("--bind", default="", metavar="ADDRESS", help="default: all addresses")
     arguments = parser.parse_args()
     if not (arguments.folder / "index.html").is_file():
-        print(f"{arguments.folder} has no index.html: run `make book` first", file=sys.stderr)
+        print(f"{arguments.folder} has no index.html: run `make book` first.", file=sys.stderr)
         return 2
     handler = functools.partial(QuietHandler, directory=str(arguments.folder))
     try:
         server = ClassServer((arguments.bind, arguments.port), handler)
     except (OSError, OverflowError) as error:
-        print(f"port {arguments.port} cannot be served: {error}", file=sys.stderr)
+        print(refusal(error, arguments.bind, arguments.port), file=sys.stderr)
         return 2
     with server:
-        print(f"Serving {arguments.folder} on port {server.server_port} (stop with Ctrl-C)")
-        sys.stdout.flush()
+        address = f"http://localhost:{server.server_port}/"
+        others = "" if arguments.bind else "; others put this machine's address for localhost"
         try:
+            print(f"Serving {arguments.folder} on {address}{others} (stop with Ctrl-C)", flush=True)
             server.serve_forever()
         except KeyboardInterrupt:
             print()

@@ -22,6 +22,7 @@ import nbformat
 import normalise_notebooks
 import yaml
 from nbformat import NotebookNode
+from whole_files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = ROOT / "_config.yml"
@@ -86,7 +87,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: all")
     options = parser.parse_args(arguments)
     files = options.files or sorted((ROOT / "notebooks").glob("*.ipynb"))
-    text = source()
+    try:
+        text = source()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
     status = 0
     for path in files:
         before = path.read_bytes().decode("utf-8")
@@ -104,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{path}: run tools/setup_cells.py:\n{excerpt}", file=sys.stderr)
             status = 1
         else:
-            normalise_notebooks.write_beside(path, after)
+            write_whole(path, after.encode())
             print(f"{path}: rewritten")
     return status
 

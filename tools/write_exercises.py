@@ -20,6 +20,7 @@ import nbformat
 import normalise_notebooks  # beside this file
 import setup_cells  # as well
 from nbformat import NotebookNode
+from whole_files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
@@ -165,8 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.check:
             made = notebook(page)
             normalise_notebooks.execute(made, options.folder)
-            path.touch()
-            normalise_notebooks.write_beside(path, normalise_notebooks.normalise(made, path.name))
+            text = normalise_notebooks.normalise(made, path.name)
+            write_whole(path, text.encode())
             print(f"{path}: written")
             continue
         if not path.is_file():

@@ -82,7 +82,14 @@ def test_no_page_shows_the_set_up_cell_and_every_notebook_to_load_has_it(site: S
         if page.name.startswith("notebooks/"):
             assert "find_spec" not in page.soup.select_one("article").get_text()
             loaded = site.root / "_sources" / source_of(page)
-            assert f"git+{ADDRESS}@{BRANCH}" in loaded.read_text("utf-8")
+            has_it = f"git+{ADDRESS}@{BRANCH}" in loaded.read_text("utf-8")
+            assert has_it, f"{page.name}: run tools/setup_cells.py"
+
+
+def test_what_a_student_installs_has_the_address_that_is_set(site: Site) -> None:
+    listings = site.by_name["book/seminar/hub.html"].soup.select(".highlight-bash pre")
+    (lines,) = [pre.get_text() for pre in listings if "pip install" in pre.get_text()]
+    assert f'"elmo-toy[notebooks] @ git+{ADDRESS}@{BRANCH}"' in lines
 
 
 def test_the_maker_of_links_offers_every_notebook(site: Site) -> None:

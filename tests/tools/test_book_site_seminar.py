@@ -205,6 +205,7 @@ def test_a_page_of_the_site_has_elements_and_no_script_in_them(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("```{plan} 45\n```", "no plan '45'; there are 60, 75, 90"),
         ("```{quiz} none\n```", "no quiz 'none'; there are pre, post, concept"),
         ("{value}`nonsense`", "no value 'nonsense'; there are"),
         ("{marks}`nonsense`", "no block 'nonsense' in plan.toml"),

@@ -94,11 +94,11 @@ def test_ways_to_install_are_tried_until_there_is_a_browser(
 ) -> None:
     tried: list[str] = []
 
-    def run_nothing(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+    def run_nothing(command: list[str]) -> subprocess.CompletedProcess[str]:
         tried.append(command[-1])
         return subprocess.CompletedProcess(command, 1, "", "")
 
-    monkeypatch.setattr(browser.subprocess, "run", run_nothing)
+    monkeypatch.setattr(browser, "install_quietly", run_nothing)
     monkeypatch.setattr(browser.shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(browser.os, "geteuid", lambda: 0, raising=False)
     monkeypatch.setattr(browser, "find_browser", lambda: "/chrome" if len(tried) == 2 else None)

@@ -10,6 +10,7 @@ import pytest
 from book_site import page_python
 from book_site.page_python_run import run
 from npm_packages import PACKAGES, package_directory
+from sphinx.errors import ExtensionError
 
 
 @pytest.mark.parametrize(
@@ -84,3 +85,15 @@ def test_only_a_site_with_a_page_for_it_gets_python(
     page_python.write_python(app, None)
     names = sorted(file.name for file in (tmp_path / "_static" / "pyodide").iterdir())
     assert names == ["LICENCE.txt", "part-0.js"]
+
+
+def test_without_a_network_the_build_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Sphinx does not expect it would call a mistake of its own, and ask for a report."""
+
+    def fetch(_: str) -> Path:
+        raise RuntimeError("npm could not fetch pyodide: no host could be reached.")
+
+    monkeypatch.setattr(page_python.npm_packages, "package_directory", fetch)
+    page_python.about.cache_clear()
+    with pytest.raises(ExtensionError, match="npm could not fetch pyodide: no host"):
+        page_python.RunHere.run(SimpleNamespace())

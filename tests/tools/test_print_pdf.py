@@ -26,24 +26,6 @@ def test_without_a_browser_it_says_what_to_install(
         print_pdf.print_page(page, tmp_path / "out.pdf")
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "folder" / "out.pdf"
-    print_pdf.write_whole(target, b"old")
-    print_pdf.write_whole(target, b"new")
-    assert target.read_bytes() == b"new"
-
-    def fail(*_: object) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        print_pdf.write_whole(target, b"newer")
-    assert target.read_bytes() == b"new"
-    assert list(target.parent.iterdir()) == [target]
-
-
 @pytest.mark.parametrize("tool", [print_pdf, print_seminar])
 def test_a_tool_ends_with_a_message(
     tool: ModuleType,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
 import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,21 +30,29 @@ def site(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def port(site: Path) -> Iterator[int]:
-    """Start the server as a teacher does."""
-    with subprocess.Popen(
-        [sys.executable, SCRIPT, "0", site, "--bind", "127.0.0.1"],
+def start(site: Path, *more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, SCRIPT, "0", site, *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as process:
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        yield int(said.split("on port ")[1].split()[0])
+    )
+
+
+def said_port(process: subprocess.Popen[str]) -> int:
+    """Return the port that the server says it has, once it has one."""
+    assert process.stdout is not None
+    return int(process.stdout.readline().split("http://localhost:")[1].split("/")[0])
+
+
+@pytest.fixture
+def port(site: Path) -> Iterator[int]:
+    """Start the server as `make serve` does; it has nothing to complain of in the end."""
+    with start(site, "--bind", "127.0.0.1") as process:
+        yield said_port(process)
         process.terminate()
         assert process.stderr is not None
-        assert "GET" not in process.stderr.read()
+        assert [line for line in process.stderr if "code 404" not in line] == []
 
 
 def get(port: int, path: str) -> tuple[int, bytes]:
@@ -77,16 +89,88 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_a_reader_who_leaves_is_no_news(port: int, site: Path) -> None:
+    """The fixture sees that nothing was said; a class shuts its laptops in the middle of a page."""
+    (site / "large.bin").write_bytes(bytes(20_000_000))
+    with socket.create_connection(("127.0.0.1", port)) as reader:
+        reader.sendall(b"GET /large.bin HTTP/1.0\r\n\r\n")
+        assert reader.recv(1000)
+        # closed so, the server is told at its next write and not by a timeout
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert get(port, "/") == (200, b"<p>here</p>")
+
+
+def test_other_troubles_of_a_reader_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with serve.ClassServer(("127.0.0.1", 0), serve.QuietHandler) as server:
+        for trouble in (BrokenPipeError("gone"), ValueError("a mistake")):
+            try:
+                raise trouble
+            except (OSError, ValueError):
+                server.handle_error(None, ("127.0.0.1", 1))
+    said = capsys.readouterr().err
+    assert "a mistake" in said
+    assert "gone" not in said
+
+
+def test_it_stops_quietly_when_it_is_interrupted(site: Path) -> None:
+    with start(site) as process:
+        said_port(process)
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=60)
+    assert (process.returncode, said.strip(), errors) == (0, "", "")
+
+
+def test_make_serves_with_this_and_only_to_this_machine() -> None:
+    done = subprocess.run(
+        ["make", "--dry-run", "serve", "PORT=9000"],
+        cwd=SCRIPT.parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={name: value for name, value in os.environ.items() if name != "MAKEFLAGS"},
+    )
+    last = done.stdout.splitlines()[-1]
+    assert last == ".venv/bin/python tools/serve.py 9000 --bind 127.0.0.1"
+
+
 def test_a_folder_without_a_book_is_named(tmp_path: Path) -> None:
     done = run("0", tmp_path)
     assert done.returncode == 2
-    assert done.stderr == f"{tmp_path} has no index.html: run `make book` first\n"
+    assert done.stderr == f"{tmp_path} has no index.html: run `make book` first.\n"
 
 
-def test_a_port_that_is_taken_or_none_is_named(site: Path) -> None:
+def test_a_port_that_is_taken_is_named_and_another_one(site: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = run(str(port), site, "--bind", "127.0.0.1")
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"port {port} cannot be served: ")
-    assert run("70000", site).stderr.startswith("port 70000 cannot be served: ")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Port {port} is in use, ")
+    assert f"make serve PORT={port + 1 if port < 65535 else 8000}\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("70000",), "There is no port 70000; choose one from 1024 to 65535.\n"),
+        (("-1",), "There is no port -1; choose one from 1024 to 65535.\n"),
+        (("0", "--bind", "no such host"), "--bind no such host is no address of this machine"),
+        # of a network for examples, which no machine is in
+        (("0", "--bind", "192.0.2.1"), "--bind 192.0.2.1 is no address of this machine.\n"),
+    ],
+)
+def test_what_cannot_be_served_is_named(
+    arguments: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "index.html").touch()
+    port, *bind = arguments
+    done = run(*bind, "--", port, tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_port_of_the_system_is_named() -> None:
+    """Root may have any port, so the error is made here."""
+    said = serve.refusal(PermissionError(errno.EACCES, "Permission denied"), "", 80)
+    assert said == "Port 80 is kept for the system; choose one from 1024 to 65535."
+    assert serve.refusal(OSError(0, "odd"), "", 80).startswith("Port 80 cannot be served: ")

@@ -8,9 +8,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 import elmo_toy
+from elmo_toy.exercises import EXERCISES
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
@@ -113,6 +115,37 @@ def test_readme_is_short_and_links_to_what_exists() -> None:
     assert len(readme.splitlines()) <= 120
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", readme):
         assert (ROOT / target).exists(), target
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "RELEASE.md"])
+def test_the_files_that_are_named_exist(name: str) -> None:
+    """Those with their folder, but for what a build makes and what a recipe calls `name`."""
+    text = re.sub(r"https?://\S+", "", (ROOT / name).read_text("utf-8"))
+    paths = set(re.findall(r"(?<![\w./-])(?:[\w.-]+/)+[\w.-]*\w", text))
+    known = {path.name for path in ROOT.iterdir()}
+    named = {
+        path
+        for path in paths
+        if path.partition("/")[0] in known - {".venv", ".cache", "_build"}
+        and not re.search(r"\b(?:09_|_|elmo-)name\.", path)
+    }
+    assert named
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_each_recipe_has_five_lines() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    recipes = re.findall(r"^## An? (\w+)\n\n((?:\d\. .*\n)+)", text, re.MULTILINE)
+    assert [name for name, _ in recipes] == ["chapter", "figure", "explorer", "exercise"]
+    assert {lines.count("\n") for _, lines in recipes} == {5}
+
+
+def test_readme_counts_what_there_is() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f" {len(EXERCISES)} exercises " in readme
+    chapters = re.findall(r"^\| (\d) (.+?) \|", readme, re.MULTILINE)
+    titles = re.findall(r"title: (\d) · (.+)", (ROOT / "_toc.yml").read_text("utf-8"))
+    assert chapters == titles
 
 
 def test_readme_example_prints_what_it_says(capsys: Any) -> None:

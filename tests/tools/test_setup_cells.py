@@ -96,3 +96,14 @@ def test_an_address_that_cannot_stand_there_is_named(
     configuration.write_text(CONFIG.format(url=url, branch=branch))
     with pytest.raises(ValueError, match=f"_config.yml: repository: {name}: is no"):
         setup_cells.source(configuration)
+
+
+def test_a_fork_with_a_wrong_address_is_told_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> str:
+        raise ValueError("_config.yml: repository: url: is no https address: 'x'")
+
+    monkeypatch.setattr(setup_cells, "source", refuse)
+    assert setup_cells.main([]) == 2
+    assert capsys.readouterr().err == "_config.yml: repository: url: is no https address: 'x'\n"

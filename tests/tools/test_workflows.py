@@ -5,6 +5,7 @@ import re
 import subprocess
 import sysconfig
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,7 @@ def test_rights_are_given_to_the_job_that_needs_them() -> None:
             rights[workflow.stem, name] = job["permissions"]
     assert rights == {
         ("book", "check"): {"contents": "read"},
+        ("book", "ask"): {"pages": "read"},
         ("book", "publish"): {"pages": "write", "id-token": "write"},
         ("weekly", "rebuild"): {"contents": "read"},
         ("weekly", "report"): {"issues": "write"},
@@ -109,33 +111,84 @@ def test_only_what_was_tested_on_main_is_published() -> None:
     kept = next(i for i, step in enumerate(steps) if "upload-pages" in step.get("uses", ""))
     assert tested < kept
     assert steps[kept]["with"]["path"] == "_build/html"
-    assert jobs["publish"]["needs"] == "check"
-    assert steps[kept]["if"] == jobs["publish"]["if"] == "github.ref == 'refs/heads/main'"
+    assert jobs["publish"]["needs"] == ["check", "ask"]
+    assert jobs["publish"]["if"] == "needs.ask.outputs.enabled == 'true'"
+    assert steps[kept]["if"] == jobs["ask"]["if"] == "github.ref == 'refs/heads/main'"
+
+
+@pytest.fixture
+def github(tmp_path: Path) -> Callable[[str], dict[str, str]]:
+    """Return what makes a stand-in for `gh` of a script, which logs what it was asked."""
+
+    def stand_in(script: str) -> dict[str, str]:
+        program = tmp_path / "gh"
+        program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path / "log"}\n{script}\n', "utf-8")
+        program.chmod(0o755)
+        return {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+
+    return stand_in
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "output", "said"),
+    [
+        ("exit 0", 0, "enabled=true\n", ""),
+        ("echo 'gh: Not Found (HTTP 404)' >&2; exit 1", 0, "enabled=false\n", "::notice::"),
+        ("echo 'gh: Server Error (HTTP 502)' >&2; exit 1", 1, "", "gh: Server Error (HTTP 502)\n"),
+    ],
+)
+def test_a_repository_without_pages_publishes_nothing_and_says_so(
+    script: str,
+    status: int,
+    output: str,
+    said: str,
+    tmp_path: Path,
+    github: Callable[[str], dict[str, str]],
+) -> None:
+    job = read(ROOT / ".github/workflows/book.yml")["jobs"]["ask"]
+    (step,) = job["steps"]
+    assert job["outputs"] == {"enabled": f"${{{{ steps.{step['id']}.outputs.enabled }}}}"}
+    (tmp_path / "output").touch()
+    done = run(
+        *("bash", "-euo", "pipefail", "-c", step["run"]),
+        **github(script),
+        GH_REPO="OWNER/NAME",
+        GITHUB_OUTPUT=str(tmp_path / "output"),
+    )
+    assert done.returncode == status
+    assert (tmp_path / "output").read_text("utf-8") == output
+    assert done.stdout.startswith(said)
+    assert bool(done.stdout) == bool(said)
+    assert (tmp_path / "log").read_text("utf-8") == "api --silent repos/OWNER/NAME/pages\n"
 
 
 @pytest.mark.parametrize(("already_open", "opened"), [("0", True), ("1", False)])
-def test_a_failing_week_opens_one_issue(already_open: str, opened: bool, tmp_path: Path) -> None:
+def test_a_failing_week_opens_one_issue(
+    already_open: str, opened: bool, tmp_path: Path, github: Callable[[str], dict[str, str]]
+) -> None:
     job = read(ROOT / ".github/workflows/weekly.yml")["jobs"]["report"]
     assert (job["if"], job["needs"]) == ("failure()", "rebuild")
     (step,) = job["steps"]
-    log = tmp_path / "log"
-    stand_in = tmp_path / "gh"
-    stand_in.write_text(
-        f'#!/bin/sh\necho "$@" >> {log}\n[ "$2" = list ] && echo {already_open}\nexit 0\n', "utf-8"
-    )
-    stand_in.chmod(0o755)
+    script = f'[ "$2" = list ] && echo {already_open}\nexit 0'
     done = run(
         *("bash", "-euo", "pipefail", "-c", step["run"]),
-        PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        **github(script),
         TITLE=step["env"]["TITLE"],
         RUN="https://example.org/run/1",
     )
     assert done.returncode == 0, done.stdout
-    calls = log.read_text("utf-8").splitlines()
+    calls = (tmp_path / "log").read_text("utf-8").splitlines()
     assert any(call.startswith("issue create") for call in calls) == opened
     if opened:
         assert f"--title {step['env']['TITLE']} --body The book does not build" in calls[-1]
         assert calls[-1].endswith("The run: https://example.org/run/1")
+
+
+def test_the_week_does_not_ask_for_the_pinned_versions() -> None:
+    """It installs newer ones, so that test would fail each time."""
+    steps = read(ROOT / ".github/workflows/weekly.yml")["jobs"]["rebuild"]["steps"]
+    (lock,) = [path for path in steps[-1]["run"].split() if path.startswith("--ignore=")]
+    assert "pinned" in (ROOT / lock.removeprefix("--ignore=")).read_text("utf-8")
 
 
 def requirements(text: str) -> dict[str, Requirement]:

@@ -8,6 +8,7 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * replaces the theme's icon script (542 kB gzipped) by a font of the icons in use (`icons`);
 * lets a page load and run what it needs and nothing else (`policy`);
 * puts the style sheets together, without the rules that no page uses (`styles`);
+* makes the API reference from docstrings, linked with the chapters (`api`);
 * makes the seminar's quizzes, plans and tables from data (`seminar`);
 * lets the browser lay out what is far from the screen when the reader comes near (`later`);
 * loads a script only on the pages that need it, and gives images their size (`pages`);

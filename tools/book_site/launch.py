@@ -2,7 +2,8 @@
 
 The theme draws its links to Binder and Colab with pictures that repeat their names; without them a
 link is its name, and a page loads nothing for it. The directive ``{hub-links}`` writes the form of
-`book/_static/elmo-links.js`, with this repository's address and notebooks in it.
+`book/_static/elmo-links.js`, with this repository's address and notebooks in it, and
+``{install-lines}`` what installs the package from there.
 """
 
 import html
@@ -41,6 +42,10 @@ PATTERN = (
     "https://HUB/hub/user-redirect/git-pull"
     "?repo={repository}&urlpath=lab%2Ftree%2F{folder}%2FNOTEBOOK&branch=BRANCH"
 )
+INSTALL = """\
+python -m venv elmo
+elmo/bin/pip install jupyterlab "elmo-toy[notebooks] @ git+{repository}@{branch}"
+elmo/bin/jupyter lab"""
 
 
 def name_links(
@@ -92,7 +97,18 @@ class HubLinks(SphinxDirective):
         return [nodes.raw("", text, format="html")]
 
 
+class InstallLines(SphinxDirective):
+    """What a student types to have the notebooks' package, with this repository's address."""
+
+    def run(self) -> list[nodes.Node]:
+        """Write it as any other listing."""
+        theme = self.config.html_theme_options
+        text = INSTALL.format(repository=theme["repository_url"], branch=theme["repository_branch"])
+        return [nodes.literal_block(text, text, language="bash")]
+
+
 def setup(app: Sphinx) -> None:
     """Connect to Sphinx."""
     app.add_directive("hub-links", HubLinks)
+    app.add_directive("install-lines", InstallLines)
     app.connect("html-page-context", name_links, priority=950)

@@ -18,6 +18,7 @@ from typing import Any
 import npm_packages
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 FOLDER = "pyodide"
@@ -72,7 +73,10 @@ class RunHere(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write an element that its script fills: without scripts there is nothing to see."""
-        data = html.escape(json.dumps(about()))
+        try:
+            data = html.escape(json.dumps(about()))
+        except (RuntimeError, OSError) as error:  # no network: Sphinx would ask for a report
+            raise ExtensionError(str(error)) from error
         return [nodes.raw("", f'{ELEMENT} data="{data}"></elmo-python>\n', format="html")]
 
 

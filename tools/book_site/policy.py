@@ -12,7 +12,6 @@ text is evaluated as code. Two things are let through:
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -36,10 +35,14 @@ EXTRA_SCRIPT_SOURCES = {"wasm-unsafe-eval"}
 THEME_SCRIPT = """
     const page = document.documentElement.dataset;
     const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    page.mode = localStorage.getItem("mode") || "{mode}";
+    page.mode = "{mode}";
+    try {{
+      page.mode = localStorage.getItem("mode") || page.mode;
+    }} catch {{
+      // a browser may refuse storage to a page
+    }}
     page.theme = page.mode === "auto" ? dark : page.mode;
   """
-INLINE_SCRIPT = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 
 
 def policy(inline_scripts: Iterable[str] = (), extra: Iterable[str] = ()) -> str:
@@ -68,18 +71,6 @@ def meta_tag(inline_scripts: Iterable[str] = (), extra: Iterable[str] = ()) -> s
     """Return the policy as a tag for a page's head, before anything that it is about."""
     text = policy(inline_scripts, extra)
     return f'<meta http-equiv="Content-Security-Policy" content="{text}">'
-
-
-def protect(page: str, extra: Iterable[str] = ()) -> str:
-    """Return a page that another program made, with the policy that its inline scripts need.
-
-    For slides and the like: call it where the page is made, while all of its scripts are known.
-    """
-    tag = meta_tag(INLINE_SCRIPT.findall(page), extra)
-    protected, count = re.subn(r"<meta charset[^>]*>", rf"\g<0>{tag}", page, count=1, flags=re.I)
-    if not count:
-        raise ValueError("the page has no <meta charset>, behind which its policy would stand")
-    return protected
 
 
 def add_policy(

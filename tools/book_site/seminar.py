@@ -140,7 +140,10 @@ class PlanDirective(SeminarDirective):
 
     def run(self) -> list[nodes.Node]:
         """Make the table."""
-        length = int(self.arguments[0])
+        lengths = {str(length): length for length in plan()["plans"]}
+        if self.arguments[0] not in lengths:
+            raise self.error(f"no plan {self.arguments[0]!r}; there are {', '.join(lengths)}")
+        length = lengths[self.arguments[0]]
         rows = [
             [f"{start}–{end}", note(block), "<br>".join(doings(block, length))]
             for block, start, end in minute_marks(length)

@@ -19,7 +19,10 @@ from .files import ROOT, PublishError, write_zip
 # What builds leave in a site for themselves and for Sphinx; a reader has no use for it.
 LEFT_OUT = {".fingerprint", ".buildinfo", ".nojekyll"}
 PACKAGE_FILES = ("elmo_toy", "pyproject.toml", "README.md", "LICENSE")
-BESIDE = ("LICENSE", "LICENSE-text", "CITATION.cff", "requirements.txt", "tools/constraints.txt")
+BESIDE = (
+    *("LICENSE", "LICENSE-text", "CITATION.cff"),
+    *("notebooks/requirements.txt", "tools/constraints.txt"),
+)
 
 READ_ME = """{title}. {edition}
 
@@ -31,8 +34,10 @@ Run       The notebooks are in the folder notebooks. With Python 3.11, 3.12 or 3
               python -m jupyter lab notebooks
 
           The package is in this folder; what it needs comes from the network, or with
-          --no-index --find-links FOLDER from wheels that you have. The versions that were tried
-          together are in requirements.txt.
+          --no-index --find-links FOLDER from wheels that you have. For the versions that were
+          tried together, first:
+
+              python -m pip install -r notebooks/requirements.txt
 
 Check     The worked example, with Python alone:
 

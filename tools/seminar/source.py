@@ -26,6 +26,8 @@ PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\[\[(\w+)\]\]")
 NAMES = re.compile(r"_\{?(?:k,)?\d\}?|\]\([^)]*\)|^\d\. |\b(?:chapter|Table|Chapter) \d\b|\bA4\b")
 
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+#: An inline formula, between two characters that no text has, and the sign that ends its clause.
+IN_LINE = re.compile('<span class="math inline">\ue000(.*?)\ue001</span>([.,;:?)]*)', re.DOTALL)
 FIRST_CELL = re.compile(r"<tr>\n<td[^>]*>((?!<span class=.math)\S.*?)</td>", re.DOTALL)
 
 
@@ -46,6 +48,22 @@ def bare_numerals(text: str) -> list[str]:
         for line in text.splitlines()
         if re.search(r"\d", NAMES.sub("", PLACEHOLDER.sub("", line)))
     ]
+
+
+def kept_together(rendered: str) -> str:
+    r"""Return HTML in which no line starts with the sign that follows a formula.
+
+    >>> kept_together('of <span class="math inline">\ue000m\ue001</span>. And')
+    'of <span class="unbroken"><span class="math">m</span>.</span> And'
+    >>> kept_together('of <span class="math inline">\ue000m\ue001</span> and')
+    'of <span class="math">m</span> and'
+    """
+
+    def formula(match: re.Match[str]) -> str:
+        drawn = f'<span class="math">{match[1]}</span>'
+        return f'<span class="unbroken">{drawn}{match[2]}</span>' if match[2] else drawn
+
+    return IN_LINE.sub(formula, rendered)
 
 
 class Reader:
@@ -95,15 +113,14 @@ class Reader:
         SourceError
             For a name that no number or figure has, and for a formula that KaTeX refuses.
         """
-        rendered: str = self._markdown.render(PLACEHOLDER.sub(self._number, text))
+        rendered = kept_together(self._markdown.render(PLACEHOLDER.sub(self._number, text)))
         # a formula alone is no header: to a screen reader it is, to some checks it has no text
         rendered = FIRST_CELL.sub(r'<tr>\n<th scope="row">\1</th>', rendered)
         return TABLE.sub(self._wide, rendered)
 
     def inline(self, text: str) -> str:
         """Return the HTML of one line, without a paragraph around it."""
-        rendered: str = self._markdown.renderInline(PLACEHOLDER.sub(self._number, text))
-        return rendered
+        return kept_together(self._markdown.renderInline(PLACEHOLDER.sub(self._number, text)))
 
     def _number(self, match: re.Match[str]) -> str:
         name = match[1] or match[2]
@@ -128,8 +145,7 @@ class Reader:
             drawn = self._katex.render(formula.replace("−", "-"), display=display)
         except FormulaError as error:
             raise SourceError(f"{error} in the formula {formula!r}") from error
-        tag = "div" if display else "span"
-        return f'<{tag} class="math">{drawn}</{tag}>'
+        return f'<div class="math">{drawn}</div>' if display else f"\ue000{drawn}\ue001"
 
     def _image(self, address: str) -> str:
         kind, _, name = address.partition(":")

@@ -120,7 +120,6 @@ def _gradient() -> dict[str, str]:
     for k, occurrence in enumerate(OCCURRENCES):
         found[f"{occurrence}_dz"] = number(default.score_gradients[k])
         found[f"{occurrence}_dgamma"] = number(default.gamma_contributions[k])
-        found |= _indexed(f"{occurrence}_da", default.logit_contributions[k], 3)
         found |= {
             f"{occurrence}_c_minus_m_{j}": short(score - default.forward.mixed_scores[k])
             for j, score in enumerate(default.forward.layer_scores[k])
@@ -139,8 +138,6 @@ def _unseen() -> dict[str, str]:
     g = PRESETS["upper"] + AMOUNT * UNSEEN
     moved = forward(np.log(g / g.sum()), float(g.sum()))
     found = _forward("moved", moved, float(g.sum()))
-    found |= {f"moved_g_{j}": short(part) for j, part in enumerate(g)}
-    found |= {f"unseen_{j}": short(part) for j, part in enumerate(UNSEEN)}
     found["unseen"] = f"({', '.join(map(short, UNSEEN))})"
     found["gamma_per_unit"] = short(UNSEEN.sum())
     for k, occurrence in enumerate(OCCURRENCES):
@@ -158,7 +155,6 @@ def _states() -> dict[str, str]:
     found: dict[str, str] = {}
     for s in eight_states():
         found |= _forward(f"{s.preset}{s.gamma:.0f}", s.forward, s.gamma)
-    found |= {f"gamma_{i}": short(gamma) for i, gamma in enumerate(GAMMAS)}
     return found
 
 
@@ -207,10 +203,6 @@ def _paper() -> dict[str, str]:
     return {
         "year": str(YEAR),
         "running": str(plan()["ladder"]["running"]),
-        "snli_none": short(none),
-        "snli_last": short(last),
-        "snli_average": short(average),
-        "snli_learned": short(learned),
         "snli_step_last": number(last - none, 1),
         "snli_step_learned": number(learned - average, 1),
     }

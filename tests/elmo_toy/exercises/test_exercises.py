@@ -34,7 +34,8 @@ def test_the_solution_passes(exercise: Exercise) -> None:
 
 @every_exercise
 def test_every_mistake_is_recognised_with_its_sentence(exercise: Exercise) -> None:
-    assert len(exercise.answer.wrong) >= 3
+    given = len(exercise.answer.wrong)
+    assert given >= 3, f"{exercise.id}: at least three wrong answers are expected, given {given}"
     for wrong in exercise.answer.wrong:
         verdict = check(exercise.id, wrong.answer)
         assert verdict.status == "mistake"

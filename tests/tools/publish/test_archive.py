@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -54,6 +55,17 @@ def test_the_site_and_the_notebooks_are_in_it_unchanged(unpacked: Path, site_fol
     (wheel,) = (name for name in own if name.endswith(".whl"))
     assert wheel in there["README.txt"].decode()
     assert own - {wheel} == {"README.txt", "elmo_scalar_mix_demo.py", *archive.BESIDE}
+
+
+def test_the_versions_that_it_names_are_in_it(unpacked: Path) -> None:
+    """A file of requirements reads others, which are of no use outside the archive."""
+    read_me = (unpacked / "README.txt").read_text("utf-8")
+    (name,) = re.findall(r"install -r (\S+)", read_me)
+    others = re.findall(r"^-[rc] (\S+)", (unpacked / name).read_text("utf-8"), re.MULTILINE)
+    assert others
+    assert [
+        other for other in others if not (unpacked / name).parent.joinpath(other).is_file()
+    ] == []
 
 
 def test_packing_twice_gives_the_same_bytes(
