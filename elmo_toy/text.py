@@ -199,6 +199,21 @@ def checked_count(value: int, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def checked_generator(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator of random numbers, or say that it is none.
+
+    Training asks: without one the sentences would keep their order, the same in every epoch, and
+    nothing would be dropped out.
+
+    >>> checked_generator(None)
+    Traceback (most recent call last):
+    TypeError: rng: expected a numpy Generator, got None
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng: expected a numpy Generator, got {rng!r}")
+    return rng
+
+
 def checked_tokens(tokens: Sequence[str], name: str = "tokens") -> Sequence[str]:
     """Return one sentence's tokens, or say what stands where a list of strings was expected."""
     if isinstance(tokens, str | bytes):
