@@ -32,7 +32,7 @@ class Quantised(NamedTuple):
 
 
 def quantise(matrix: FloatArray) -> Quantised:
-    """Round each column to 255 equal steps, the outermost at its largest size.
+    """Round each column to 255 evenly spaced values, the outermost at its largest size.
 
     Parameters
     ----------

@@ -207,6 +207,8 @@ class Choices:
             return _UNANSWERED
         known_options = {option.casefold(): option for option in self.options}
         items = [given] if isinstance(given, str) else given
+        if isinstance(items, np.ndarray):
+            items = items.ravel().tolist()  # also without an axis, over which nothing can run
         names = [str(x).strip().casefold() for x in items] if isinstance(items, Iterable) else [""]
         if not set(names) <= set(known_options):
             return _unreadable(f"expected some of {', '.join(self.options)}, given {_short(given)}")
@@ -251,7 +253,7 @@ class Function:
             try:
                 with np.errstate(all="ignore"):
                     result = given(*_copied(probe))
-            except Exception as error:  # theirs, whatever it is
+            except (Exception, SystemExit) as error:  # theirs, whatever it is
                 return _unreadable(f"your function raised {type(error).__name__}: {error}")
             if unanswered(result):
                 return _UNANSWERED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -68,6 +69,8 @@ def test_no_answer_raises_and_none_of_these_is_right(answer: Answer, given: Any)
         (CHOICES, ["A", "C"], "not yet: 1 too many, 1 missing"),
         (CHOICES, ["A", "soup"], "expected some of A, B, C, given ['A', 'soup']"),
         (CHOICES, 3, "expected some of A, B, C, given 3"),
+        (CHOICES, np.array(3), "expected some of A, B, C, given array(3)"),
+        (CHOICES, np.array(["B", "a"]), "right"),
         (WITNESS, [1, 1], "not yet: they are equal"),
         (WITNESS, [1, 3], "right"),
         (FUNCTION, lambda x: x * 2, "right, on 2 inputs"),
@@ -77,6 +80,7 @@ def test_no_answer_raises_and_none_of_these_is_right(answer: Answer, given: Any)
         (FUNCTION, lambda x: 2 * np.abs(x), "not yet: right on 1 of 2 inputs"),
         (FUNCTION, lambda x: ..., "no answer yet"),
         (FUNCTION, lambda: 1, "your function raised TypeError: "),
+        (FUNCTION, lambda x: sys.exit(3), "your function raised SystemExit: 3"),
         (FUNCTION, lambda x: "x", "your function's result: expected numbers of shape (2,)"),
         (FUNCTION, 2.0, "expected a function, given 2.0: leave out the call"),
     ],

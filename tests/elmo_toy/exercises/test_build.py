@@ -83,7 +83,16 @@ def test_each_wrong_step_is_named(step: build.BuildStep) -> None:
             "mix: not yet: you used the logits",
         ),
         ("float(np.mean(", "float(np.sum(", "loss: not yet: you forgot the mean over the examples"),
-        ("return by_logits, float", "return float", "gradient: your function's result: expected"),
+        (
+            "return by_logits, float",
+            "return float",
+            "gradient: your function's result: expected a pair, an",
+        ),
+        (
+            "return logits - rate * by_logits, gamma - rate * by_gamma",
+            "return [by_logits * 0, gamma]",
+            "step: not yet: right on 0 of 2 inputs",
+        ),
     ],
 )
 def test_a_mistake_in_a_file_is_named(
@@ -111,6 +120,16 @@ def test_errors_in_the_file_are_reported_as_its_own(
     assert status == 1
     assert len(lines) == 1
     assert lines[0].startswith(line)
+
+
+def test_a_file_named_as_on_the_page_is_told_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a path relative to the working folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("my_mixture.py").write_text("x = 1\ny = x / 0\n", encoding="utf-8")
+    assert build.main(["my_mixture.py"]) == 1
+    assert capsys.readouterr().out.startswith("my_mixture.py, line 2: ZeroDivisionError")
 
 
 def test_an_error_in_a_function_is_reported_at_its_step(

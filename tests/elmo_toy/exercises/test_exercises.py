@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo_toy import exercises
+from elmo_toy import descent, exercises
 from elmo_toy.bilm.model import parameter_shapes
 from elmo_toy.bilm.released import RELEASED
 from elmo_toy.exercises import EXERCISES, Exercise, check
@@ -177,3 +177,15 @@ def test_two_systems_simulated(seed: int) -> None:
 def test_rounded_witnesses_are_witnesses() -> None:
     for exercise_id in ("3.8", "4.7", "5.4"):
         assert check(exercise_id, np.round(EXERCISES[exercise_id].answer.solution, 3)).right
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_state_hides_the_forgotten_term_where_the_loss_is_stationary_in_gamma(seed: int) -> None:
+    """To three digits, as the exercise asks; and at no other gamma, nearly 0 or large."""
+    weights = np.random.default_rng(seed).dirichlet(np.ones(3) * 3).round(3)
+    losses = descent.loss_at(weights, gammas := np.linspace(-30, 30, 60_001))
+    lowest = gammas[losses.argmin()]
+    stationary = abs(lowest) < 29.9
+    assert check("4.7", [*weights, float(f"{lowest:.3g}")]).right == stationary
+    for other in (0.0025, -0.0025, lowest + 0.5, lowest - 0.5, 40.0, -40.0):
+        assert not check("4.7", [*weights, other]).right
