@@ -100,8 +100,8 @@ The penalty is $\\lambda \\lVert a \\rVert^2$. Answer with a list of these words
     ),
     solution_text="""The penalty alone. In the softmax $e^1$ cancels, so the weights stay, and with
 them everything that is made from weights: mixtures, loss, and the loss's gradient, which is
-$\\gamma s_j (c_{k,j} - m_k)$ summed over the occurrences. The penalty adds squares of the logits,
-so it is what picks one of the many logits that describe the same mixture.""",
+$\\gamma s_j \\sum_k \\tfrac{p_k - y_k}{2} (c_{k,j} - m_k)$. The penalty adds squares of the
+logits, so it is what picks one of the many logits that describe the same mixture.""",
     answer=Choices(
         _QUANTITIES,
         frozenset({"penalty"}),

@@ -60,6 +60,13 @@ def test_no_answer_raises_and_none_of_these_is_right(answer: Answer, given: Any)
         (VECTOR, [1.0, 3.0], "expected numbers of shape (3,), given shape (2,)"),
         (VECTOR, [0.042, 0.273, 1.0], "not yet (2 of 3 numbers are right)"),
         (VECTOR, [..., ..., None], "no answer yet: replace the ..."),
+        (
+            VECTOR,
+            [0.042, ..., None],
+            "expected numbers of shape (3,), given [0.042, Ellipsis, None]",
+        ),
+        (NUMBER, "x" * 59, f"expected one number, given '{'x' * 56}..."),
+        (NUMBER, "x" * 58, f"expected one number, given '{'x' * 58}'"),
         (COUNT, (6, 6), "not yet: count occurrences"),
         (COUNT, (6, 11.0), "right"),
         (COUNT, (6, 11.01), "not yet"),
@@ -100,6 +107,12 @@ def test_what_is_rounded_to_three_digits_is_right(value: float, negative: bool) 
 def test_two_percent_off_is_wrong(value: float, off: float) -> None:
     assert not Number(value).judge(value * (1 + off)).right
     assert apart(value, value * (1 + off))
+
+
+def test_two_values_are_apart_if_no_rounding_makes_them_alike() -> None:
+    """4.2449 and 4.2551 are both 4.25 to somebody who rounds them to three digits; 4.26 isn't."""
+    assert not apart(4.2449, 4.2549)
+    assert apart(4.2449, 4.2551)
 
 
 def test_fewer_digits_where_a_number_is_measured() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -159,6 +161,19 @@ def test_a_file_that_is_no_python(tmp_path: Path) -> None:
     path.touch()
     with pytest.raises(build.TheirError, match="its name has to end in"):
         build.load(path)
+
+
+@pytest.mark.parametrize("source", ["x = 1\n", "x = 1 / 0\n"])
+def test_only_a_readers_file_leaves_no_bytecode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = tmp_path / "my_mixture.py"
+    path.write_text(source, encoding="utf-8")
+    with contextlib.suppress(build.TheirError):
+        build.load(path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert not sys.dont_write_bytecode, "other modules are cached as ever"
 
 
 def test_the_solution_is_the_worked_example() -> None:
