@@ -511,6 +511,11 @@ def language_model_windows(
     -------
     Iterator of (token_ids, next_token_id), each (batch_size, steps) int64.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If batch_size or steps is no whole number above 0: empty windows would never end.
+
     >>> vocabulary = Vocabulary(["<S>", "</S>", "the", "bank"])
     >>> window = next(language_model_windows([["the", "bank"]], vocabulary, 1, 3, reverse=True))
     >>> window.token_ids.tolist(), window.next_token_id.tolist()
@@ -519,6 +524,8 @@ def language_model_windows(
     Source: allenai/bilm-tf, ``data.py``, ``_get_batch``.
     Book: chapter 2, "The one-position shift".
     """
+    checked_count(batch_size, "batch_size")
+    checked_count(steps, "steps")
     step = -1 if reverse else 1
     stream = (vocabulary.ids(add_boundaries(sentence))[::step] for sentence in sentences)
     rows: list[IntArray] = [np.empty(0, dtype=np.int64)] * batch_size

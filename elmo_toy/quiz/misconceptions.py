@@ -19,6 +19,7 @@ CHAPTERS = {
     6: "notebooks/06_experiments.ipynb",
 }
 ARTICLE = "the article, which warns of it"
+OURS = "found while this book was written"
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ MISCONCEPTIONS = _table(
     ),
     (
         "The layer with the largest weight is the one that matters most.",
-        ("allenai/allennlp#2085", ARTICLE),
+        (ARTICLE,),
         "Walk along the direction that the head cannot see.",
         3,
         "a-large-weight-is-not-an-importance",
@@ -129,7 +130,7 @@ MISCONCEPTIONS = _table(
     ),
     (
         "The token layer holds as many facts as it has coordinates.",
-        ("allenai/allennlp#1614", "allenai/bilm-tf#18"),
+        ("allenai/allennlp#1614", "allenai/bilm-tf#61"),
         "Ask for the rank of a matrix whose second half repeats its first.",
         3,
         "the-released-shapes",
@@ -171,14 +172,14 @@ MISCONCEPTIONS = _table(
     ),
     (
         "A penalty on the logits leaves the shift free.",
-        ("allenai/bilm-tf#60",),
+        (OURS,),
         "Compute the penalty at two sets of logits that give the same weights.",
         4,
         "the-penalty-and-why-a-free-gamma-undoes-it",
     ),
     (
         "Training settles at the best weights, so they say which layer is best.",
-        ("found while this book was written",),
+        (OURS,),
         "Start twice, with gamma of either sign, and compare losses before weights.",
         4,
         "many-steps",

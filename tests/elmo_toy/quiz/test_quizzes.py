@@ -108,6 +108,24 @@ def test_the_table_is_quoted_as_printed() -> None:
     assert "89%" in BY_ID["post-7"].right.text
 
 
+def explanation(item: str, letter: str) -> str:
+    return BY_ID[item].options[quiz.LETTERS.index(letter)].explanation
+
+
+def test_numbers_in_explanations_that_are_words() -> None:
+    assert "They would sum to 4" in explanation("CT3", "C")
+    assert (UPPER + 1).sum() == pytest.approx(4)
+    assert "zero and about 10⁻⁴⁵" in explanation("CT14", "B")
+    assert np.log10(np.nextafter(np.float32(0), np.float32(1))) == pytest.approx(-45, abs=0.2)
+    assert "fifty times the rate, fifty times the fall" in BY_ID["CT16"].options[1].text
+    assert "rate 0.1" in BY_ID["CT16"].question
+    assert "rate 5:" in BY_ID["CT16"].question
+    assert "Four numbers of ELMo learn" in explanation("CT10", "C")
+    assert "From the largest weight to the smallest" in explanation("CT9", "A")
+    after = UPPER / [1, 1, 10]
+    assert (int(UPPER.argmax()), int(after.argmin())) == (2, 2)
+
+
 def test_no_number_of_an_option_is_typed() -> None:
     """The last argument of an option is computed: a typed number there would be an invented one."""
     for name in ("concept.py", "rounds.py"):
