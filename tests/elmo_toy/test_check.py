@@ -99,6 +99,22 @@ def test_a_package_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "FAIL elmo_toy: ValueError: first line: in the folder" in str(check.number())
 
 
+def test_an_error_without_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(worked_example, "state", broken)
+    assert "FAIL elmo_toy: MemoryError: in the folder of the book" in str(check.number())
+
+
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+def test_a_number_that_is_wrong_in_its_last_digit(
+    monkeypatch: pytest.MonkeyPatch, off: float
+) -> None:
+    monkeypatch.setattr(check, "NUMBER", check.NUMBER + off)
+    assert not check.number().ready
+
+
 def test_an_old_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "__version__", "1.26.4")
     item = check.numpy()

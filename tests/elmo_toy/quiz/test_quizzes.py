@@ -112,6 +112,20 @@ def explanation(item: str, letter: str) -> str:
     return BY_ID[item].options[quiz.LETTERS.index(letter)].explanation
 
 
+def test_numbers_in_explanations() -> None:
+    """Table 2 has 80.8, 84.7, 85.0 and 85.2 for SQuAD."""
+    far = descent.step_on_logits(LOWER, 1.0, 5.0)
+    assert explanation("CT16", "C").startswith(f"γ is now −{abs(float(far.gamma)):.2f}")
+    stepped = descent.step_on_weights(UPPER, 1.0, 0.1)
+    assert f"the sum is now {stepped.weights.sum():.3f}" in explanation("CT7", "C")
+    assert explanation("post-7", "A") == (
+        "3.9 of 4.4 points. The learned weights add 0.2 to the average."
+    )
+    texts = [option.text for option in BY_ID["post-7"].options]
+    assert texts[1] == "the learned mixture brought 4.4 points"
+    assert "beat the average by 0.2 on new data" in texts[3]
+
+
 def test_numbers_in_explanations_that_are_words() -> None:
     assert "They would sum to 4" in explanation("CT3", "C")
     assert (UPPER + 1).sum() == pytest.approx(4)
