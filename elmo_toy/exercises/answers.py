@@ -11,7 +11,7 @@ Book: chapter 4, "Falling loss verifies nothing".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -302,7 +302,7 @@ class Witness:
     shape: tuple[int, ...]
     problem: Callable[[Array], str | None]
     solution: Any
-    wrong: tuple[Wrong, ...] = field(default=())
+    wrong: tuple[Wrong, ...] = ()
 
     def judge(self, given: Any) -> Verdict:
         """Ask for the property.

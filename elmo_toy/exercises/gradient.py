@@ -475,4 +475,4 @@ the third weight is positive.""",
     ),
 )
 
-EXERCISES: Sequence[Exercise] = (*(_4_1, _4_2, _4_3, _4_4, _4_5, _4_6, _4_7, _4_8, _4_9, _4_10),)
+EXERCISES: Sequence[Exercise] = (_4_1, _4_2, _4_3, _4_4, _4_5, _4_6, _4_7, _4_8, _4_9, _4_10)

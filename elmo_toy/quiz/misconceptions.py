@@ -11,13 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-CHAPTERS = {
-    2: "notebooks/02_directional_lms.ipynb",
-    3: "notebooks/03_softmax_mixture.ipynb",
-    4: "notebooks/04_gradient.ipynb",
-    5: "notebooks/05_frozen_extractor.ipynb",
-    6: "notebooks/06_experiments.ipynb",
-}
+from elmo_toy.exercises.exercise import PAGES
+
+CHAPTERS = {number: f"notebooks/{page}.ipynb" for number, page in PAGES.items()}
 ARTICLE = "the article, which warns of it"
 OURS = "found while this book was written"
 

@@ -60,6 +60,13 @@ def test_elsewhere_a_missing_numpy_is_an_error(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
+def test_a_program_that_is_told_the_modules_name_has_the_whole_package() -> None:
+    code = "import elmo_toy, sys; sys.exit(not all(hasattr(elmo_toy, n) for n in elmo_toy.__all__))"
+    command = [sys.executable, "-c", code, "elmo_toy.check"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert subprocess.run(command, env=env, check=False).returncode == 0
+
+
 @pytest.mark.parametrize("version", [(3, 8, 10), (3, 10, 0), (3, 14, 0)])
 def test_a_python_that_is_too_old_or_too_new(version: tuple[int, int, int]) -> None:
     item = check.python(version)

@@ -17,7 +17,7 @@ from elmo_toy.bilm.released import RELEASED
 from elmo_toy.exercises import EXERCISES, Exercise, check
 from elmo_toy.exercises.answers import Choices, Count, Function, Number, Witness, apart
 from elmo_toy.exercises.exercise import LEVELS, PAGES
-from elmo_toy.exercises.mistakes import MISCONCEPTIONS
+from elmo_toy.exercises.mistakes import MISCONCEPTION_IDS
 from elmo_toy.exercises.objectives import OBJECTIVES
 from tools import prose_numbers
 
@@ -40,7 +40,7 @@ def test_every_mistake_is_recognised_with_its_sentence(exercise: Exercise) -> No
         assert verdict.status == "mistake"
         assert verdict.wrong is wrong
         assert str(verdict) == f"{exercise.id}: not yet: {wrong.sentence}"
-        assert wrong.misconception in (None, *MISCONCEPTIONS)
+        assert wrong.misconception in (None, *MISCONCEPTION_IDS)
 
 
 @every_exercise

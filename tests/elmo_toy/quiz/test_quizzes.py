@@ -12,7 +12,7 @@ import pytest
 
 from elmo_toy import descent, quiz, reported
 from elmo_toy.exercises import EXERCISES
-from elmo_toy.exercises.mistakes import MISCONCEPTIONS as IDS
+from elmo_toy.exercises.mistakes import MISCONCEPTION_IDS as IDS
 from elmo_toy.exercises.objectives import OBJECTIVES
 from elmo_toy.gradient_check import complex_step
 from elmo_toy.quiz import Item
