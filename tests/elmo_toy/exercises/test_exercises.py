@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,6 +85,9 @@ def test_an_answer_that_is_nothing_known_gets_the_first_hint() -> None:
 def test_an_unknown_id() -> None:
     with pytest.raises(KeyError, match=r"no exercise '9\.9'; there are 1\.1, 1\.2"):
         check("9.9", 1)
+    number: Any = 4.10
+    with pytest.raises(TypeError, match=r'exercise_id must be a string, as in "3\.2", given 4\.1'):
+        check(number, 1)
 
 
 def test_spread() -> None:
