@@ -8,7 +8,8 @@ import sys
 
 # `python -m elmo_toy.check` has advice for machines without numpy or with a Python that lacks
 # `orig_argv`. It imports this package first, which must not fail there.
-if "elmo_toy.check" not in getattr(sys, "orig_argv", ["elmo_toy.check"]):
+_COMMAND = " ".join(getattr(sys, "orig_argv", ["-m", "elmo_toy.check"]))
+if "-m elmo_toy.check" not in _COMMAND:
     from elmo_toy.layer_norm import LayerNorm
     from elmo_toy.scalar_mix import (
         ScalarMix,

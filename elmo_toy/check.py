@@ -94,8 +94,7 @@ def folder(path: str = ".") -> Item:
 
 
 def _first_line(error: Exception) -> str:
-    lines = str(error).splitlines() or [""]
-    return f"{type(error).__name__}: {lines[0]}"
+    return ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
 
 
 def report() -> "list[Item]":

@@ -144,9 +144,12 @@ def train(
     ------
     FloatingPointError
         If the loss is no longer finite.
+    TypeError
+        If ``rng`` is no Generator.
 
     Book: chapter 7, "Hide the word instead".
     """
+    text.checked_generator(rng)
     adam = training.Adam(learning_rate)
     held_out = int(rng.integers(2**32))
     start = evaluate(model, development, np.random.default_rng(held_out))

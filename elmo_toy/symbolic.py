@@ -558,7 +558,7 @@ def _loss(n: int) -> Iterator[Line]:
     )
     yield (
         "leave out m",
-        "Leave out the m, as if a logit were a coefficient of its own, and call the result g.",
+        "Leave out the m, as if a logit were a coefficient of its own, and call the result b.",
         x.b[0],
         x.logit_gradient_without_m(0),
     )

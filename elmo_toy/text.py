@@ -199,6 +199,21 @@ def checked_count(value: int, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def checked_generator(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator of random numbers, or say that it is none.
+
+    Training asks: without one the sentences would keep their order, the same in every epoch, and
+    nothing would be dropped out.
+
+    >>> checked_generator(None)
+    Traceback (most recent call last):
+    TypeError: rng: expected a numpy Generator, got None
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng: expected a numpy Generator, got {rng!r}")
+    return rng
+
+
 def checked_tokens(tokens: Sequence[str], name: str = "tokens") -> Sequence[str]:
     """Return one sentence's tokens, or say what stands where a list of strings was expected."""
     if isinstance(tokens, str | bytes):
@@ -496,6 +511,11 @@ def language_model_windows(
     -------
     Iterator of (token_ids, next_token_id), each (batch_size, steps) int64.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If batch_size or steps is no whole number above 0: empty windows would never end.
+
     >>> vocabulary = Vocabulary(["<S>", "</S>", "the", "bank"])
     >>> window = next(language_model_windows([["the", "bank"]], vocabulary, 1, 3, reverse=True))
     >>> window.token_ids.tolist(), window.next_token_id.tolist()
@@ -504,6 +524,8 @@ def language_model_windows(
     Source: allenai/bilm-tf, ``data.py``, ``_get_batch``.
     Book: chapter 2, "The one-position shift".
     """
+    checked_count(batch_size, "batch_size")
+    checked_count(steps, "steps")
     step = -1 if reverse else 1
     stream = (vocabulary.ids(add_boundaries(sentence))[::step] for sentence in sentences)
     rows: list[IntArray] = [np.empty(0, dtype=np.int64)] * batch_size

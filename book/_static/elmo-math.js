@@ -36,7 +36,7 @@ globalThis.ElmoMath = (() => {
   }
 
   function logLoss(score, label) {
-    return Math.max(score, 0) + Math.log1p(Math.exp(-Math.abs(score))) - label * score;
+    return ((score > 0 ? 1 : 0) - label) * score + Math.log1p(Math.exp(-Math.abs(score)));
   }
 
   /* Every intermediate of the forward pass; the first axis of an array is the occurrence. */

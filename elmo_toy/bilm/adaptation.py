@@ -18,6 +18,7 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
+from elmo_toy import text
 from elmo_toy.bilm.model import BiLM, Loss
 from elmo_toy.bilm.training import Adam, Corpus, TrainingRun, evaluate, train
 
@@ -121,7 +122,7 @@ def adapt(
     Raises
     ------
     ValueError, TypeError, FloatingPointError
-        As `training.train` and `training.Corpus`.
+        As `training.train` and `training.Corpus`; a TypeError if ``rng`` is no Generator.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def adapt(
     >>> corpus = make_corpus(train=0, development=100, labelled=0, test=0)
     >>> reports = make_reports(train=500, development=50, test=100)
     >>> texts = corpus.development, reports.train, reports.development, reports.test
-    >>> first, *second = ([sentence.tokens for sentence in text] for text in texts)
+    >>> first, *second = ([sentence.tokens for sentence in part] for part in texts)
     >>> result = adapt(
     ...     load_pretrained("toy-language"),
     ...     *second[:2],
@@ -148,6 +149,7 @@ def adapt(
     extractor; learn how the task uses it".
     Book: chapter 5, "Frozen, fine-tuned, adapted".
     """
+    text.checked_generator(rng)
     tests = [Corpus(model, text) for text in (first_domain, second_domain)]
     run = train(
         model,

@@ -32,7 +32,7 @@ class Quantised(NamedTuple):
 
 
 def quantise(matrix: FloatArray) -> Quantised:
-    """Round each column to 255 equal steps, the outermost at its largest size.
+    """Round each column to 255 evenly spaced values, the outermost at its largest size.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def quantise(matrix: FloatArray) -> Quantised:
     """
     smallest = np.finfo(np.float32).tiny  # for a column of zeros
     factors = np.maximum(np.abs(matrix).max(axis=0) / MOST, smallest).astype(np.float32)
-    return Quantised(np.rint(matrix / factors).clip(-MOST, MOST).astype(np.int8), factors)
+    return Quantised(np.rint(matrix / factors).astype(np.int8), factors)
 
 
 def matrices(parameters: Mapping[str, FloatArray]) -> Iterator[tuple[str, FloatArray]]:

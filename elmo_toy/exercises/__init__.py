@@ -47,6 +47,8 @@ def check(exercise_id: str, answer: Any) -> Verdict:
     ------
     KeyError
         For an id that no exercise has.
+    TypeError
+        For a number: 4.1 and 4.10 are the same one.
 
     Book: chapter 3, "One mixture, by hand".
 
@@ -57,6 +59,8 @@ def check(exercise_id: str, answer: Any) -> Verdict:
     >>> check("3.1", ...)
     3.1: no answer yet: replace the ...
     """
+    if not isinstance(exercise_id, str):
+        raise TypeError(f'exercise_id must be a string, as in "3.2", given {exercise_id!r}')
     if exercise_id not in EXERCISES:
         raise KeyError(f"no exercise {exercise_id!r}; there are {', '.join(EXERCISES)}")
     exercise = EXERCISES[exercise_id]

@@ -11,7 +11,7 @@ Book: chapter 4, "Falling loss verifies nothing".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -207,6 +207,8 @@ class Choices:
             return _UNANSWERED
         known_options = {option.casefold(): option for option in self.options}
         items = [given] if isinstance(given, str) else given
+        if isinstance(items, np.ndarray):
+            items = items.ravel().tolist()  # also without an axis, over which nothing can run
         names = [str(x).strip().casefold() for x in items] if isinstance(items, Iterable) else [""]
         if not set(names) <= set(known_options):
             return _unreadable(f"expected some of {', '.join(self.options)}, given {_short(given)}")
@@ -251,7 +253,7 @@ class Function:
             try:
                 with np.errstate(all="ignore"):
                     result = given(*_copied(probe))
-            except Exception as error:  # theirs, whatever it is
+            except (Exception, SystemExit) as error:  # theirs, whatever it is
                 return _unreadable(f"your function raised {type(error).__name__}: {error}")
             if unanswered(result):
                 return _UNANSWERED
@@ -300,7 +302,7 @@ class Witness:
     shape: tuple[int, ...]
     problem: Callable[[Array], str | None]
     solution: Any
-    wrong: tuple[Wrong, ...] = field(default=())
+    wrong: tuple[Wrong, ...] = ()
 
     def judge(self, given: Any) -> Verdict:
         """Ask for the property.

@@ -292,6 +292,9 @@ _NOT_WEIGHTS = "the first three have to be positive weights with sum one, gamma 
 _EQUAL = "those are the equal weights of the chapter: look for others"
 _NO_GAMMA = "at gamma 0 every logit derivative is 0, right or wrong: look for another gamma"
 _SEEN = "here the derivatives add up to something without the m, so it would be noticed"
+_NEVER_ZERO = (
+    "the loss is nowhere stationary in gamma here: both signs are right, or both are wrong"
+)
 
 
 def _hides_the_mistake(answer: Array) -> str | None:
@@ -302,8 +305,12 @@ def _hides_the_mistake(answer: Array) -> str | None:
         return _EQUAL
     if abs(gamma) < 2e-3:
         return _NO_GAMMA
-    wrong = gradients_at(weights, gamma).logits_without_m
-    return _SEEN if abs(wrong.sum()) > 1e-3 else None
+    # Not the sum itself, gamma times this: it is small wherever gamma is.
+    if abs(gradients_at(weights, gamma).gamma) > 2e-3:
+        return _SEEN
+    # A saturated loss has a derivative that is small and never 0.
+    positive = LAYER_SCORES @ weights > 0
+    return _NEVER_ZERO if len({*(positive == LABELS)}) == 1 else None
 
 
 _4_7 = Exercise(
@@ -335,6 +342,7 @@ something is zero.""",
             Wrong(np.array([1 / 3, 1 / 3, 1 / 3, 1.0]), _EQUAL, "M6"),
             Wrong(np.array([0.2, 0.3, 0.5, 0.0]), _NO_GAMMA),
             Wrong(np.array([0.2, 0.3, 0.5, 1.0]), _SEEN, "M6"),
+            Wrong(np.array([0.1, 0.1, 0.8, 20.0]), _NEVER_ZERO),
             Wrong(np.array([0.6, 0.2, 0.3, 0.8]), _NOT_WEIGHTS),
         ),
     ),
@@ -467,4 +475,4 @@ the third weight is positive.""",
     ),
 )
 
-EXERCISES: Sequence[Exercise] = (*(_4_1, _4_2, _4_3, _4_4, _4_5, _4_6, _4_7, _4_8, _4_9, _4_10),)
+EXERCISES: Sequence[Exercise] = (_4_1, _4_2, _4_3, _4_4, _4_5, _4_6, _4_7, _4_8, _4_9, _4_10)

@@ -38,7 +38,7 @@ from elmo_toy.reported import error_removed
 from elmo_toy.scalar_mix import logit_penalty
 
 __all__ = [
-    "MISCONCEPTIONS",
+    "MISCONCEPTION_IDS",
     "MISTAKES",
     "QUANTITIES",
     "Mistake",
@@ -47,7 +47,7 @@ __all__ = [
     "right",
 ]
 
-MISCONCEPTIONS = tuple(f"M{number}" for number in range(1, 20))
+MISCONCEPTION_IDS = tuple(f"M{number}" for number in range(1, 20))
 """The ids of the beliefs in `elmo_toy.quiz.misconceptions`."""
 
 Formula = Callable[..., Any]

@@ -198,9 +198,9 @@ a_j$ with the head ${shown(HEAD)}$ than river's ${shown(_slopes(_RIVER))}$. Answ
     ),
     solution_text=f"""The plainest example: three times ${shown(_E)}$. The mixture is the same, and
 as every layer scores what the mixture scores, all three derivatives are zero. One mixture, two sets
-of derivatives: there is no function from the one to the other. Swapping coordinates between layers
-along the head's blind direction $[1, 1]$ would not do: the scores stay, and with them the
-derivatives.""",
+of derivatives: there is no function from the one to the other. To give one layer and take from
+another along $[1, 1]$, to which this head is blind, would not do: the scores stay, and with them
+the derivatives.""",
     answer=Witness(
         (3, 2),
         _remembers_nothing,

@@ -204,7 +204,7 @@ ROWS: Rows = (
         "updated weights",
         "the learning rate is missing: that is a step of rate 1",
         lambda s: softmax(s.logits - s.logit_gradient),
-        "M16",
+        None,
     ),
     # loss after a step
     (
@@ -233,14 +233,14 @@ ROWS: Rows = (
         "updated loss",
         "you left gamma where it was: it takes its step too",
         lambda s: _loss_after(s, s.logit_gradient, 0.0),
-        "M10",
+        None,
     ),
     (
         "loss_with_old_logits",
         "updated loss",
         "you left the logits where they were: they take their step too",
         lambda s: _loss_after(s, np.zeros(3), s.gamma_gradient),
-        "M10",
+        None,
     ),
     (
         "loss_before_the_step",

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo_toy import text
+from elmo_toy._checks import checked_parameters
 from elmo_toy.bilm import lstm
 from elmo_toy.bilm.lstm import LSTMOptions
 from elmo_toy.bilm.model import Layers
@@ -46,8 +47,9 @@ class Context2VecOptions:
     def __post_init__(self) -> None:
         """Refuse impossible sizes."""
         for name in ("hidden_dim", "output_dim", "negatives"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected at least 1, got {getattr(self, name)}")
+            text.checked_count(getattr(self, name), name)
+        if not 0 <= self.power < np.inf:
+            raise ValueError(f"power: expected a finite number from 0, got {self.power}")
         if self.lstm.joined:
             raise ValueError(
                 "lstm: expected joined=False, since joined directions have read the slot's word"
@@ -110,12 +112,8 @@ class Context2Vec:
         parameters: Mapping[str, FloatArray],
         vocabulary: Vocabulary,
     ) -> None:
-        expected = parameter_shapes(options, len(vocabulary))
-        found = {name: value.shape for name, value in parameters.items()}
-        if found != expected:
-            raise ValueError(f"parameters: expected {expected}, got {found}")
         self.options = options
-        self.parameters = dict(parameters)
+        self.parameters = checked_parameters(parameters, parameter_shapes(options, len(vocabulary)))
         self.vocabulary = vocabulary
 
     @classmethod

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo_toy import text
+from elmo_toy._checks import checked_parameters
 from elmo_toy.bilm import lstm
 from elmo_toy.bilm.lstm import LSTMOptions
 from elmo_toy.bilm.model import Layers, head_loss
@@ -110,12 +111,10 @@ class CoVe:
         vocabulary: Vocabulary,
         translations: Vocabulary,
     ) -> None:
-        expected = parameter_shapes(options, len(vocabulary), len(translations))
-        found = {name: value.shape for name, value in parameters.items()}
-        if found != expected:
-            raise ValueError(f"parameters: expected {expected}, got {found}")
         self.options = options
-        self.parameters = dict(parameters)
+        self.parameters = checked_parameters(
+            parameters, parameter_shapes(options, len(vocabulary), len(translations))
+        )
         self.vocabulary = vocabulary
         self.translations = translations
 

@@ -141,6 +141,8 @@ def train(
     ------
     FloatingPointError
         If the loss is no longer finite.
+    TypeError
+        If ``rng`` is no Generator.
 
     >>> parameters = {"p": np.array([1.0])}
     >>> def step(rows):  # (p - 3)**2
@@ -150,8 +152,8 @@ def train(
     >>> parameters["p"].round(2).tolist(), curve.tokens
     ([3.0], 800)
     """
-    if tokens < 1:
-        raise ValueError(f"tokens: expected at least 1, got {tokens}")
+    text.checked_count(tokens, "tokens")
+    text.checked_generator(rng)
     optimiser, seen, losses = Adam(learning_rate), 0, [[0.0, 0.0] for _ in range(10)]
     while seen < tokens:
         for rows in text.length_bucketed_batches(lengths, batch_size, rng):

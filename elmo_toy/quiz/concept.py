@@ -16,7 +16,7 @@ from elmo_toy import reported
 from elmo_toy.descent import LAYER_SCORES, descend
 from elmo_toy.exercises.mistakes import MISTAKES
 from elmo_toy.quiz import wrong
-from elmo_toy.quiz.items import Item, Option, number, vector
+from elmo_toy.quiz.items import Item, Option, layer, number, vector
 from elmo_toy.quiz.misconceptions import MISCONCEPTIONS
 from elmo_toy.scalar_mix import logit_penalty, softmax
 from elmo_toy.worked_example import LAYERS, PRESETS, State, state, state_at
@@ -648,7 +648,7 @@ def _penalty_sees_the_shift() -> Item:
 def _two_starts() -> Item:
     run = descend([PRESETS["upper"]] * 2, [1.0, -1.0], 500, 0.5)
     ends = run.weights[-1]
-    up, down = (f"largest weight on h{'₀₁₂'[int(end.argmax())]}" for end in ends)
+    up, down = (f"largest weight on {layer(int(end.argmax()))}" for end in ends)
     losses = " and ".join(number(loss) for loss in run.loss[-1])
     gammas = " and ".join(number(gamma, 2) for gamma in run.gamma[-1])
     return _test(

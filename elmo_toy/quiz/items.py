@@ -98,6 +98,15 @@ def number(value: float, digits: int = 3, least: int = 0) -> str:
     return f"{whole}.{kept}" if kept else whole
 
 
+def layer(index: int) -> str:
+    """Name of a layer, the token layer being 0.
+
+    >>> layer(1)
+    'h₁'
+    """
+    return f"h{'₀₁₂'[index]}"
+
+
 def vector(values: Iterable[float], digits: int = 3) -> str:
     """In brackets; whole numbers beside others keep one decimal.
 

@@ -11,14 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-CHAPTERS = {
-    2: "notebooks/02_directional_lms.ipynb",
-    3: "notebooks/03_softmax_mixture.ipynb",
-    4: "notebooks/04_gradient.ipynb",
-    5: "notebooks/05_frozen_extractor.ipynb",
-    6: "notebooks/06_experiments.ipynb",
-}
+from elmo_toy.exercises.exercise import PAGES
+
+CHAPTERS = {number: f"notebooks/{page}.ipynb" for number, page in PAGES.items()}
 ARTICLE = "the article, which warns of it"
+OURS = "found while this book was written"
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,7 @@ MISCONCEPTIONS = _table(
     ),
     (
         "The layer with the largest weight is the one that matters most.",
-        ("allenai/allennlp#2085", ARTICLE),
+        (ARTICLE,),
         "Walk along the direction that the head cannot see.",
         3,
         "a-large-weight-is-not-an-importance",
@@ -129,7 +126,7 @@ MISCONCEPTIONS = _table(
     ),
     (
         "The token layer holds as many facts as it has coordinates.",
-        ("allenai/allennlp#1614", "allenai/bilm-tf#18"),
+        ("allenai/allennlp#1614", "allenai/bilm-tf#61"),
         "Ask for the rank of a matrix whose second half repeats its first.",
         3,
         "the-released-shapes",
@@ -171,14 +168,14 @@ MISCONCEPTIONS = _table(
     ),
     (
         "A penalty on the logits leaves the shift free.",
-        ("allenai/bilm-tf#60",),
+        (OURS,),
         "Compute the penalty at two sets of logits that give the same weights.",
         4,
         "the-penalty-and-why-a-free-gamma-undoes-it",
     ),
     (
         "Training settles at the best weights, so they say which layer is best.",
-        ("found while this book was written",),
+        (OURS,),
         "Start twice, with gamma of either sign, and compare losses before weights.",
         4,
         "many-steps",

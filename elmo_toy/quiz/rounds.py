@@ -14,7 +14,7 @@ from elmo_toy.descent import LAYER_SCORES
 from elmo_toy.exercises.wrong_forward import mix
 from elmo_toy.quiz import wrong
 from elmo_toy.quiz.concept import floats, mistaken, no, yes
-from elmo_toy.quiz.items import Item, Option, number, vector
+from elmo_toy.quiz.items import Item, Option, layer, number, vector
 from elmo_toy.quiz.misconceptions import CHAPTERS, MISCONCEPTIONS
 from elmo_toy.worked_example import LAYERS, OCCURRENCES, PRESETS, forward, state, state_at
 
@@ -116,10 +116,10 @@ def _mixture(name: str, k: int, preset: str, right_at: int) -> Item:
     right = s.forward.mixtures[k]
     summed, largest = (mistaken(m, s)[k] for m in ("mixture_unweighted", "largest_layer_only"))
     plain = mix(PRESETS["equal"])[k]
-    layers = ", ".join(f"h{'₀₁₂'[j]} = {vector(layer)}" for j, layer in enumerate(LAYERS[k, :, 0]))
+    layers = ", ".join(f"{layer(j)} = {vector(h)}" for j, h in enumerate(LAYERS[k, :, 0]))
     parts = " + ".join(
-        f"{number(weight)} · {vector(layer)}"
-        for weight, layer in zip(weights, LAYERS[k, :, 0], strict=True)
+        f"{number(weight)} · {vector(h)}"
+        for weight, h in zip(weights, LAYERS[k, :, 0], strict=True)
     )
     others = [
         _plain(vector(summed), "You added the layers without their weights.", summed),

@@ -13,7 +13,7 @@ import numpy as np
 
 from elmo_toy import reported
 from elmo_toy.descent import LAYER_SCORES, descend, rate_without_progress, step_on_weights
-from elmo_toy.quiz.items import number, vector
+from elmo_toy.quiz.items import layer, number, vector
 from elmo_toy.worked_example import LAYERS, PRESETS, State, forward, state
 
 NAMES = ("river", "loan")
@@ -43,9 +43,9 @@ def values() -> Mapping[str, str]:
     return found
 
 
-def layer(weights: np.ndarray) -> str:
+def largest(weights: np.ndarray) -> str:
     """Name of the layer with the largest weight."""
-    return f"h{'₀₁₂'[int(np.argmax(weights))]}"
+    return layer(int(np.argmax(weights)))
 
 
 def _state(prefix: str, s: State) -> dict[str, str]:
@@ -85,10 +85,10 @@ def _walk(amount: float = 0.3) -> dict[str, str]:
         "walk g": vector(g),
         "walk gamma": number(g.sum()),
         "walk weights": vector(end.weights),
-        "walk layer": layer(end.weights),
+        "walk layer": largest(end.weights),
         "walk scores": " and ".join(number(score) for score in end.scores),
         "walk loss": f"{end.loss:.6f}",
-        "start layer": layer(PRESETS["upper"]),
+        "start layer": largest(PRESETS["upper"]),
         "units weights": vector(units / units.sum()),
         "units gamma": number(units.sum()),
     }
@@ -120,7 +120,7 @@ def _two_runs(steps: int = 500) -> dict[str, str]:
     for i, name in enumerate(("plus", "minus")):
         weights = run.weights[-1, i]
         texts |= {
-            f"run {name} layer": layer(weights),
+            f"run {name} layer": largest(weights),
             f"run {name} weight": number(float(weights.max())),
             f"run {name} gamma": number(run.gamma[-1, i], 2),
             f"run {name} loss": number(run.loss[-1, i], 6),

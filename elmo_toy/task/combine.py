@@ -47,7 +47,7 @@ class CombinerOptions:
     gamma : float
         What gamma starts from.
     learn_gamma : bool
-        False: it stays.
+        False: it stays. For the three kinds with a gamma.
     layer_norm : LayerNorm, optional
         For the three kinds with a gamma.
     width : int, optional
@@ -80,6 +80,8 @@ class CombinerOptions:
             raise ValueError(f"layer: expected only with kind 'layer', got {self.kind!r}")
         if self.kind not in WEIGHTED and (self.gamma != 1.0 or self.layer_norm is not None):
             raise ValueError(f"gamma, layer_norm: {self.kind!r} has neither, got one")
+        if self.kind not in WEIGHTED and not self.learn_gamma:
+            raise ValueError(f"learn_gamma: {self.kind!r} has no gamma to hold, got False")
         if self.width is not None:
             text.checked_count(self.width, "width")
             if self.kind != "concatenation":

@@ -55,6 +55,7 @@ def fine_tune(
     optimiser, model_optimiser : Optimiser
         Of the tagger's parameters and of the model's, each fresh; the second usually the slower.
     rng : numpy Generator
+        As in `training.fit`.
     vocabulary : Vocabulary, optional
         Of the tagger's own word vectors.
     trace : bool
@@ -66,13 +67,14 @@ def fine_tune(
 
     Raises
     ------
-    FloatingPointError
-        If the loss is no longer finite, on the development data either.
+    FloatingPointError, TypeError, KeyboardInterrupt
+        As `training.fit`.
 
     Source: Peters et al. (2018), section 3.4 fine-tunes the language model *before* the task,
     without labels, and freezes it again; this is not that.
     Book: chapter 5, "Frozen, fine-tuned, adapted".
     """
+    text.checked_generator(rng)
     tagger, model = tagger.copy(), _copy(model)
     kept = [model]
 

@@ -144,6 +144,11 @@ def fit(
         If the loss is no longer finite, on the development data either.
     ValueError
         If there is no sentence to train on.
+    TypeError
+        If ``rng`` is no Generator.
+    KeyboardInterrupt
+        At Control-C; nothing is kept of what was reached. Unlike a language model's training this
+        is short, and a table of results must not hold a tagger that was cut off.
 
     Examples
     --------
@@ -162,6 +167,7 @@ def fit(
 
     Book: chapter 5, "Training the tagger".
     """
+    text.checked_generator(rng)
     tagger = tagger.copy()
     course = Course(tagger, options, lambda: evaluate(tagger, development), trace=trace)
 

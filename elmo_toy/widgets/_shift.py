@@ -145,7 +145,7 @@ def shift(at: int = 5) -> Explorer:
     >>> shift().as_html()[:12]
     '<elmo-shift '
     """
-    if at not in range(len(TOKENS)):
+    if type(at) is not int or at not in range(len(TOKENS)):
         raise ValueError(f"at must be a place between 0 and {LAST}, given {at!r}")
     rows = []
     for wiring in WIRINGS:

@@ -60,6 +60,13 @@ def test_elsewhere_a_missing_numpy_is_an_error(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
+def test_a_program_that_is_told_the_modules_name_has_the_whole_package() -> None:
+    code = "import elmo_toy, sys; sys.exit(not all(hasattr(elmo_toy, n) for n in elmo_toy.__all__))"
+    command = [sys.executable, "-c", code, "elmo_toy.check"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert subprocess.run(command, env=env, check=False).returncode == 0
+
+
 @pytest.mark.parametrize("version", [(3, 8, 10), (3, 10, 0), (3, 14, 0)])
 def test_a_python_that_is_too_old_or_too_new(version: tuple[int, int, int]) -> None:
     item = check.python(version)
@@ -97,6 +104,22 @@ def test_a_package_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(worked_example, "state", broken)
     assert "FAIL elmo_toy: ValueError: first line: in the folder" in str(check.number())
+
+
+def test_an_error_without_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(worked_example, "state", broken)
+    assert "FAIL elmo_toy: MemoryError: in the folder of the book" in str(check.number())
+
+
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+def test_a_number_that_is_wrong_in_its_last_digit(
+    monkeypatch: pytest.MonkeyPatch, off: float
+) -> None:
+    monkeypatch.setattr(check, "NUMBER", check.NUMBER + off)
+    assert not check.number().ready
 
 
 def test_an_old_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

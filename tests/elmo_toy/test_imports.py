@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "masked_lm": {"_checks", "text", "bilm", "transformer"},
     "masked_training": {"_checks", "text", "toy_language", "bilm", "masked_lm"},
     "two_sources": MIX | {"text", "toy_language", "bilm", "worked_example"},
-    "predecessors": {"text", "toy_language", "bilm"},
+    "predecessors": {"_checks", "text", "toy_language", "bilm"},
     "experiments": {"_checks", "text", "toy_language", "bilm", "task", "predecessors"},
     "tables": set(),
     "reported": {"tables"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,14 @@ def test_a_loss_that_is_not_finite_stops_the_training() -> None:
     with pytest.raises(FloatingPointError, match="the loss became nan after 0 tokens"):
         masked_training.train(
             model, SENTENCES, SENTENCES, tokens=9, learning_rate=0.1, rng=np.random.default_rng(0)
+        )
+
+
+def test_a_generator_is_needed() -> None:
+    nothing: Any = None
+    with pytest.raises(TypeError, match="rng: expected a numpy Generator, got None"):
+        masked_training.train(
+            make(), SENTENCES, SENTENCES, tokens=9, learning_rate=0.1, rng=nothing
         )
 
 

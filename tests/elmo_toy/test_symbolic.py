@@ -308,6 +308,8 @@ def test_names_and_prose_are_fit_to_print() -> None:
     assert len(set(THREE.names)) == len(THREE)
     for step in THREE:
         assert re.fullmatch(r"[A-Z][^$\\_*]{10,110}[.,]|and [^$\\_*]+\.", step.prose), step.prose
+    named = THREE["leave out m"]
+    assert named.prose.endswith(f"call the result {str(named.left)[0]}.")
 
 
 def test_printing_does_not_depend_on_the_hash_seed() -> None:

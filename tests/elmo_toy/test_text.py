@@ -293,6 +293,17 @@ def test_windows_pair_each_token_with_its_next(
 
 
 @pytest.mark.parametrize(
+    ("sizes", "message"),
+    [((0, 2), "batch_size: expected at least 1, got 0"), ((1, 0), "steps: expected at least 1")],
+)
+def test_windows_without_room_are_refused(sizes: tuple[int, int], message: str) -> None:
+    """They would be empty, and never end."""
+    words = text.Vocabulary(["<S>", "</S>", "the"])
+    with pytest.raises(ValueError, match=message):
+        next(text.language_model_windows([["the"]], words, *sizes))
+
+
+@pytest.mark.parametrize(
     "make", [lambda words: (w for w in words), set, lambda words: dict.fromkeys(words)]
 )
 def test_what_is_read_once_or_in_no_order_is_refused(make: Any) -> None:

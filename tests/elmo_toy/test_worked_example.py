@@ -159,6 +159,8 @@ def test_loss_and_sigmoid_survive_large_scores_and_run_on_complex_numbers() -> N
     np.testing.assert_array_equal(sigmoid(scores), [1, 0, 0.5])
     # log1p: 1 + exp(-50) is 1.
     np.testing.assert_allclose(log_loss(-50.0, np.zeros(())), np.exp(-50), rtol=1e-12)
+    # and it is not lost beside the score either, for label 1
+    np.testing.assert_allclose(log_loss([50.0], np.ones(1)), np.exp(-50), rtol=1e-12)
     derivative = log_loss(scores + 1e-30j, np.array([1.0, 1.0, 0.0])).imag / 1e-30
     np.testing.assert_allclose(derivative, sigmoid(scores) - [1, 1, 0], atol=1e-15)
 

@@ -95,6 +95,9 @@ test("the gradient is that of the loss", () => {
 test("scores of any size", () => {
   assert.equal(M.logLoss(1000, 0), 1000);
   assert.equal(M.logLoss(-1000, 0), 0);
+  // what is left of a score that is right and certain
+  assert.ok(Math.abs(M.logLoss(50, 1) / Math.exp(-50) - 1) < 1e-12);
+  assert.ok(Math.abs(M.logLoss(-50, 0) / Math.exp(-50) - 1) < 1e-12);
   assert.equal(M.sigmoid(-1000), 0);
   assert.deepEqual(M.softmax([1000, -1000]), [1, 0]);
 });

@@ -169,6 +169,12 @@ def test_control_c_returns_what_was_reached(
     assert result.after.second.mean < result.before.second.mean
 
 
+def test_a_generator_is_needed(make_model: MakeModel) -> None:
+    """Without one, the sentences would keep their order in every epoch, silently."""
+    with pytest.raises(TypeError, match="rng: expected a numpy Generator, got None"):
+        run(make_model(), rng=None)
+
+
 def test_wrong_text_is_refused_before_training(make_model: MakeModel) -> None:
     for name in ("development", "first_domain", "second_domain"):
         with pytest.raises(ValueError, match="sentences: expected at least one sentence"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -59,6 +60,13 @@ def test_no_answer_raises_and_none_of_these_is_right(answer: Answer, given: Any)
         (VECTOR, [1.0, 3.0], "expected numbers of shape (3,), given shape (2,)"),
         (VECTOR, [0.042, 0.273, 1.0], "not yet (2 of 3 numbers are right)"),
         (VECTOR, [..., ..., None], "no answer yet: replace the ..."),
+        (
+            VECTOR,
+            [0.042, ..., None],
+            "expected numbers of shape (3,), given [0.042, Ellipsis, None]",
+        ),
+        (NUMBER, "x" * 59, f"expected one number, given '{'x' * 56}..."),
+        (NUMBER, "x" * 58, f"expected one number, given '{'x' * 58}'"),
         (COUNT, (6, 6), "not yet: count occurrences"),
         (COUNT, (6, 11.0), "right"),
         (COUNT, (6, 11.01), "not yet"),
@@ -68,6 +76,8 @@ def test_no_answer_raises_and_none_of_these_is_right(answer: Answer, given: Any)
         (CHOICES, ["A", "C"], "not yet: 1 too many, 1 missing"),
         (CHOICES, ["A", "soup"], "expected some of A, B, C, given ['A', 'soup']"),
         (CHOICES, 3, "expected some of A, B, C, given 3"),
+        (CHOICES, np.array(3), "expected some of A, B, C, given array(3)"),
+        (CHOICES, np.array(["B", "a"]), "right"),
         (WITNESS, [1, 1], "not yet: they are equal"),
         (WITNESS, [1, 3], "right"),
         (FUNCTION, lambda x: x * 2, "right, on 2 inputs"),
@@ -77,6 +87,7 @@ def test_no_answer_raises_and_none_of_these_is_right(answer: Answer, given: Any)
         (FUNCTION, lambda x: 2 * np.abs(x), "not yet: right on 1 of 2 inputs"),
         (FUNCTION, lambda x: ..., "no answer yet"),
         (FUNCTION, lambda: 1, "your function raised TypeError: "),
+        (FUNCTION, lambda x: sys.exit(3), "your function raised SystemExit: 3"),
         (FUNCTION, lambda x: "x", "your function's result: expected numbers of shape (2,)"),
         (FUNCTION, 2.0, "expected a function, given 2.0: leave out the call"),
     ],
@@ -96,6 +107,12 @@ def test_what_is_rounded_to_three_digits_is_right(value: float, negative: bool) 
 def test_two_percent_off_is_wrong(value: float, off: float) -> None:
     assert not Number(value).judge(value * (1 + off)).right
     assert apart(value, value * (1 + off))
+
+
+def test_two_values_are_apart_if_no_rounding_makes_them_alike() -> None:
+    """4.2449 and 4.2551 are both 4.25 to somebody who rounds them to three digits; 4.26 isn't."""
+    assert not apart(4.2449, 4.2549)
+    assert apart(4.2449, 4.2551)
 
 
 def test_fewer_digits_where_a_number_is_measured() -> None:

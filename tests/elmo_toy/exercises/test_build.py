@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +85,16 @@ def test_each_wrong_step_is_named(step: build.BuildStep) -> None:
             "mix: not yet: you used the logits",
         ),
         ("float(np.mean(", "float(np.sum(", "loss: not yet: you forgot the mean over the examples"),
-        ("return by_logits, float", "return float", "gradient: your function's result: expected"),
+        (
+            "return by_logits, float",
+            "return float",
+            "gradient: your function's result: expected a pair, an",
+        ),
+        (
+            "return logits - rate * by_logits, gamma - rate * by_gamma",
+            "return [by_logits * 0, gamma]",
+            "step: not yet: right on 0 of 2 inputs",
+        ),
     ],
 )
 def test_a_mistake_in_a_file_is_named(
@@ -113,6 +124,16 @@ def test_errors_in_the_file_are_reported_as_its_own(
     assert lines[0].startswith(line)
 
 
+def test_a_file_named_as_on_the_page_is_told_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a path relative to the working folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("my_mixture.py").write_text("x = 1\ny = x / 0\n", encoding="utf-8")
+    assert build.main(["my_mixture.py"]) == 1
+    assert capsys.readouterr().out.startswith("my_mixture.py, line 2: ZeroDivisionError")
+
+
 def test_an_error_in_a_function_is_reported_at_its_step(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,6 +161,19 @@ def test_a_file_that_is_no_python(tmp_path: Path) -> None:
     path.touch()
     with pytest.raises(build.TheirError, match="its name has to end in"):
         build.load(path)
+
+
+@pytest.mark.parametrize("source", ["x = 1\n", "x = 1 / 0\n"])
+def test_only_a_readers_file_leaves_no_bytecode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = tmp_path / "my_mixture.py"
+    path.write_text(source, encoding="utf-8")
+    with contextlib.suppress(build.TheirError):
+        build.load(path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert not sys.dont_write_bytecode, "other modules are cached as ever"
 
 
 def test_the_solution_is_the_worked_example() -> None:

@@ -7,17 +7,18 @@ import re
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from elmo_toy import exercises
+from elmo_toy import descent, exercises
 from elmo_toy.bilm.model import parameter_shapes
 from elmo_toy.bilm.released import RELEASED
 from elmo_toy.exercises import EXERCISES, Exercise, check
 from elmo_toy.exercises.answers import Choices, Count, Function, Number, Witness, apart
 from elmo_toy.exercises.exercise import LEVELS, PAGES
-from elmo_toy.exercises.mistakes import MISCONCEPTIONS
+from elmo_toy.exercises.mistakes import MISCONCEPTION_IDS
 from elmo_toy.exercises.objectives import OBJECTIVES
 from tools import prose_numbers
 
@@ -41,7 +42,7 @@ def test_every_mistake_is_recognised_with_its_sentence(exercise: Exercise) -> No
         assert verdict.status == "mistake"
         assert verdict.wrong is wrong
         assert str(verdict) == f"{exercise.id}: not yet: {wrong.sentence}"
-        assert wrong.misconception in (None, *MISCONCEPTIONS)
+        assert wrong.misconception in (None, *MISCONCEPTION_IDS)
 
 
 @every_exercise
@@ -85,6 +86,9 @@ def test_an_answer_that_is_nothing_known_gets_the_first_hint() -> None:
 def test_an_unknown_id() -> None:
     with pytest.raises(KeyError, match=r"no exercise '9\.9'; there are 1\.1, 1\.2"):
         check("9.9", 1)
+    number: Any = 4.10
+    with pytest.raises(TypeError, match=r'exercise_id must be a string, as in "3\.2", given 4\.1'):
+        check(number, 1)
 
 
 def test_spread() -> None:
@@ -178,3 +182,15 @@ def test_two_systems_simulated(seed: int) -> None:
 def test_rounded_witnesses_are_witnesses() -> None:
     for exercise_id in ("3.8", "4.7", "5.4"):
         assert check(exercise_id, np.round(EXERCISES[exercise_id].answer.solution, 3)).right
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_state_hides_the_forgotten_term_where_the_loss_is_stationary_in_gamma(seed: int) -> None:
+    """To three digits, as the exercise asks; and at no other gamma, nearly 0 or large."""
+    weights = np.random.default_rng(seed).dirichlet(np.ones(3) * 3).round(3)
+    losses = descent.loss_at(weights, gammas := np.linspace(-30, 30, 60_001))
+    lowest = gammas[losses.argmin()]
+    stationary = abs(lowest) < 29.9
+    assert check("4.7", [*weights, float(f"{lowest:.3g}")]).right == stationary
+    for other in (0.0025, -0.0025, lowest + 0.5, lowest - 0.5, 40.0, -40.0):
+        assert not check("4.7", [*weights, other]).right

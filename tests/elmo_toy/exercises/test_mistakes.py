@@ -10,7 +10,7 @@ import pytest
 
 from elmo_toy.exercises.answers import apart
 from elmo_toy.exercises.mistakes import (
-    MISCONCEPTIONS,
+    MISCONCEPTION_IDS,
     MISTAKES,
     QUANTITIES,
     Mistake,
@@ -56,7 +56,7 @@ def test_names_and_sentences() -> None:
     for name, mistake in MISTAKES.items():
         assert mistake.name == name
         assert mistake.quantity in QUANTITIES
-        assert mistake.misconception in (None, *MISCONCEPTIONS)
+        assert mistake.misconception in (None, *MISCONCEPTION_IDS)
         assert mistake.sentence[0].islower()
         assert not mistake.sentence.endswith(".")
     for quantity in QUANTITIES:

@@ -127,10 +127,17 @@ def test_training_lowers_the_loss_and_leaves_the_start_alone() -> None:
 def test_what_cannot_be_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="negatives: expected at least 1, got 0"):
         dataclasses.replace(OPTIONS, negatives=0)
+    with pytest.raises(TypeError, match=r"hidden_dim: expected an integer, got 2\.5"):
+        dataclasses.replace(OPTIONS, hidden_dim=2.5)  # type: ignore[arg-type]  # what is refused
+    for power in (-1.0, np.inf, np.nan):
+        with pytest.raises(
+            ValueError, match=f"power: expected a finite number from 0, got {power}"
+        ):
+            dataclasses.replace(OPTIONS, power=power)
     with pytest.raises(ValueError, match="lstm: expected joined=False"):
         dataclasses.replace(OPTIONS, lstm=LSTMOptions(4, 3, joined=True))
     model = make()
-    with pytest.raises(ValueError, match="parameters: expected"):
+    with pytest.raises(ValueError, match=r"parameters\['target'\]: expected \(\d+, \d\), got \(2,"):
         Context2Vec(OPTIONS, {**model.parameters, "target": np.zeros((2, 2))}, WORDS)
     ids = text.batch_word_ids([["bank"]], WORDS)
     with pytest.raises(

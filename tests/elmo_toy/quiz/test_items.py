@@ -15,6 +15,7 @@ def test_a_good_item() -> None:
     found = item(Option("3", "one too many", values=(3.0,)), RIGHT)
     assert found.right is RIGHT
     assert found.key == "B"
+    assert item(*(Option(str(n), "no") for n in range(3, 7)), RIGHT).key == "E"
 
 
 @pytest.mark.parametrize(

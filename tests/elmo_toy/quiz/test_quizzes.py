@@ -12,7 +12,7 @@ import pytest
 
 from elmo_toy import descent, quiz, reported
 from elmo_toy.exercises import EXERCISES
-from elmo_toy.exercises.mistakes import MISCONCEPTIONS as IDS
+from elmo_toy.exercises.mistakes import MISCONCEPTION_IDS as IDS
 from elmo_toy.exercises.objectives import OBJECTIVES
 from elmo_toy.gradient_check import complex_step
 from elmo_toy.quiz import Item
@@ -106,6 +106,38 @@ def test_the_table_is_quoted_as_printed() -> None:
     assert all(text in BY_ID["CT15"].question for text in shown)
     assert "4.7 F1" in BY_ID["CT15"].right.text
     assert "89%" in BY_ID["post-7"].right.text
+
+
+def explanation(item: str, letter: str) -> str:
+    return BY_ID[item].options[quiz.LETTERS.index(letter)].explanation
+
+
+def test_numbers_in_explanations() -> None:
+    """Table 2 has 80.8, 84.7, 85.0 and 85.2 for SQuAD."""
+    far = descent.step_on_logits(LOWER, 1.0, 5.0)
+    assert explanation("CT16", "C").startswith(f"γ is now −{abs(float(far.gamma)):.2f}")
+    stepped = descent.step_on_weights(UPPER, 1.0, 0.1)
+    assert f"the sum is now {stepped.weights.sum():.3f}" in explanation("CT7", "C")
+    assert explanation("post-7", "A") == (
+        "3.9 of 4.4 points. The learned weights add 0.2 to the average."
+    )
+    texts = [option.text for option in BY_ID["post-7"].options]
+    assert texts[1] == "the learned mixture brought 4.4 points"
+    assert "beat the average by 0.2 on new data" in texts[3]
+
+
+def test_numbers_in_explanations_that_are_words() -> None:
+    assert "They would sum to 4" in explanation("CT3", "C")
+    assert (UPPER + 1).sum() == pytest.approx(4)
+    assert "zero and about 10⁻⁴⁵" in explanation("CT14", "B")
+    assert np.log10(np.nextafter(np.float32(0), np.float32(1))) == pytest.approx(-45, abs=0.2)
+    assert "fifty times the rate, fifty times the fall" in BY_ID["CT16"].options[1].text
+    assert "rate 0.1" in BY_ID["CT16"].question
+    assert "rate 5:" in BY_ID["CT16"].question
+    assert "Four numbers of ELMo learn" in explanation("CT10", "C")
+    assert "From the largest weight to the smallest" in explanation("CT9", "A")
+    after = UPPER / [1, 1, 10]
+    assert (int(UPPER.argmax()), int(after.argmin())) == (2, 2)
 
 
 def test_no_number_of_an_option_is_typed() -> None:

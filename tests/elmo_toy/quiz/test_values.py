@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from elmo_toy.descent import descend, step_on_logits
+from elmo_toy.gradient_check import complex_step
 from elmo_toy.quiz.values import values
-from elmo_toy.worked_example import LAYERS, forward
+from elmo_toy.worked_example import HEAD, LABELS, LAYERS, PRESETS, forward, log_loss
 
 VALUES = values()
 
@@ -53,3 +55,53 @@ def test_layers_are_the_articles() -> None:
 def test_opposite_runs() -> None:
     assert VALUES["run plus layer"] != VALUES["run minus layer"]
     assert VALUES["run minus gamma"].startswith("−")
+
+
+def number(name: str) -> float:
+    return float(VALUES[name].replace("−", "-"))
+
+
+def test_a_step_on_the_weights() -> None:
+    """Along the derivatives of the loss by three free numbers, with the article's rate."""
+    scores = LAYERS[:, :, 0] @ HEAD
+    slopes = complex_step(lambda s: log_loss(scores @ s, LABELS).mean(), PRESETS["upper"])
+    stepped = PRESETS["upper"] - 0.1 * slopes
+    assert number("weight step sum") == pytest.approx(stepped.sum(), abs=5e-5)
+
+
+def test_the_rate_at_which_a_weight_turns_negative() -> None:
+    gradient = complex_step(lambda a: forward(a).loss, np.log(PRESETS["upper"]))
+    rate = number("rate of a negative weight")
+    assert (PRESETS["upper"] - 0.999 * rate * gradient > 0).all()
+    assert (PRESETS["upper"] - 1.001 * rate * gradient < 0).any()
+
+
+def test_the_rate_that_is_too_large_and_one_beyond_it() -> None:
+    lower = PRESETS["lower"]
+    start, rate = forward(np.log(lower)).loss, number("rate without progress")
+    assert step_on_logits(lower, 1.0, 0.999 * rate).loss < start
+    assert step_on_logits(lower, 1.0, 1.001 * rate).loss > start
+    far = step_on_logits(lower, 1.0, 5.0)
+    assert number("far loss") == pytest.approx(float(far.loss), abs=5e-4)
+    assert number("far gamma") == pytest.approx(float(far.gamma), abs=5e-3)
+
+
+def test_other_units_of_the_upper_layer() -> None:
+    """0.2, 0.3 and 0.5 / 10, made weights again."""
+    np.testing.assert_allclose(numbers("units weights"), [4 / 11, 6 / 11, 1 / 11], atol=5e-4)
+    assert number("units gamma") == 0.55
+
+
+def test_what_table_2_says_of_squad() -> None:
+    """80.8, 84.7, 85.0 and 85.2."""
+    assert VALUES["last layer share"] == f"{3.9 / 4.4:.0%}"
+    assert VALUES["learned over average"] == "0.2"
+
+
+def test_the_runs_are_told_as_they_end() -> None:
+    steps = int(VALUES["runs steps"])
+    run = descend([PRESETS["upper"]] * 2, [1.0, -1.0], steps, 0.5)
+    for i, name in enumerate(("plus", "minus")):
+        assert number(f"run {name} weight") == pytest.approx(run.weights[-1, i].max(), abs=5e-4)
+        assert number(f"run {name} loss") == pytest.approx(run.loss[-1, i], abs=5e-7)
+        assert number(f"run {name} gamma") == pytest.approx(run.gamma[-1, i], abs=5e-3)

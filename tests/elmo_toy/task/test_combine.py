@@ -223,6 +223,8 @@ def test_the_penalty_is_of_logits_alone_and_its_gradient_the_difference() -> Non
         ({"kind": "concatenation", "layer_norm": LayerNorm()}, "'concatenation' has neither"),
         ({"width": 3}, "width: expected only with 'concatenation', got 'mixture'"),
         ({"kind": "concatenation", "width": 0}, "width: expected at least 1"),
+        ({"kind": "free", "learn_gamma": False}, "learn_gamma: 'free' has no gamma to hold"),
+        ({"kind": "concatenation", "learn_gamma": False}, "learn_gamma: 'concatenation' has no"),
     ],
     ids=str,
 )

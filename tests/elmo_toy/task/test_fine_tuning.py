@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,3 +124,12 @@ def test_all_gradients_are_clipped_together() -> None:
     )  # fmt: skip
     squares = [float((g**2).sum()) for found in (own, below) for g in found.given.values()]
     assert sum(squares) ** 0.5 == pytest.approx(0.01)
+
+
+def test_a_generator_is_needed() -> None:
+    nothing: Any = None
+    with pytest.raises(TypeError, match="rng: expected a numpy Generator, got None"):
+        fine_tune(
+            make_tagger(), make_model(), TEXT, TEXT, FitOptions(updates=1), optimiser=Still(),
+            model_optimiser=Still(), rng=nothing, vocabulary=WORDS,
+        )  # fmt: skip

@@ -13,6 +13,7 @@ from elmo_toy._checks import Array
 from elmo_toy.bilm import load_pretrained
 from elmo_toy.bilm.training import Adam
 from elmo_toy.scalar_mix import softmax
+from elmo_toy.task import training
 from elmo_toy.task.combine import CombinerOptions
 from elmo_toy.task.data import UNLABELLED, Tagged, TaggedText
 from elmo_toy.task.options import Attach, TaggerOptions
@@ -227,6 +228,32 @@ def test_a_development_loss_that_is_no_number_stops_the_run() -> None:
             free, DATA, broken, FitOptions(epochs=1),
             optimiser=Adam(0.1), rng=np.random.default_rng(0),
         )  # fmt: skip
+
+
+def test_a_generator_is_needed() -> None:
+    """Without one, sentences would keep their order and dropout would be off, silently."""
+    tagger = Tagger.initialise(OPTIONS, np.random.default_rng(0), np.float64)
+    others: list[Any] = [None, 3, np.random]
+    for rng in others:
+        with pytest.raises(TypeError, match="rng: expected a numpy Generator, got"):
+            fit(tagger, DATA, DATA, FitOptions(updates=1), optimiser=Adam(), rng=rng)
+
+
+def test_control_c_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No result is better than one that was cut off: a table would hold it."""
+    steps = 0
+
+    def clip(gradients: dict[str, Array], max_norm: float) -> float:
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            raise KeyboardInterrupt
+        return 0.0
+
+    monkeypatch.setattr(training, "clip_by_global_norm", clip)
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert steps == 3
 
 
 def test_data_without_sentences_or_with_other_tags_are_named() -> None:

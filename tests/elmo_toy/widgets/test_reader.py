@@ -14,6 +14,7 @@ from elmo_toy.widgets import _reading, reader
 from elmo_toy.widgets._reader import (
     AMONG,
     EXAMPLES,
+    WORD_BYTES,
     ReaderState,
     data,
     example,
@@ -61,6 +62,7 @@ def test_the_mixture_is_that_of_the_layers(name: str) -> None:
     texts = {name: text.replace("−", "-") for name, text in read(state).items()}
     assert float(texts["mixture"]) == pytest.approx(float(cosine(one, other)), abs=6e-4)
     assert float(texts["length-0"]) == pytest.approx(float(np.linalg.norm(one)), abs=6e-3)
+    assert float(texts["length-1"]) == pytest.approx(float(np.linalg.norm(other)), abs=6e-3)
     assert float(texts["distance"]) == pytest.approx(float(np.linalg.norm(one - other)), abs=6e-3)
 
 
@@ -130,10 +132,41 @@ def test_whatever_is_typed_gets_an_answer_or_a_sentence(text: str, note: str) ->
     assert texts["word-1"] == "raft"
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_word_that_is_shown_is_at_its_place(name: str) -> None:
+    """By occurrence, direction or layer, and rank."""
+    texts, found = read(shown(name)), shown(name).reading
+    assert found
+    for k, way in product(range(2), range(2)):
+        words, own = found.expected[k][way]
+        for n, (word, chance) in enumerate(words):
+            assert texts[f"expected-{k}-{way}-{n}"] == word
+            assert float(texts[f"chance-{k}-{way}-{n}"][:-1]) == pytest.approx(
+                100 * chance, abs=5.1e-3
+            )
+        assert own
+        assert texts[f"own-{k}-{way}"].endswith(f"%, place {own[1]}")
+        three = [texts[f"nearest-{k}-{way + 1}-{part}"] for part in ("before", "word", "after")]
+        assert tuple(three) == found.nearest[k][way]
+
+
 def test_a_word_that_cannot_be_predicted_is_said_so() -> None:
     texts = read(ReaderState(("a zebra", "the bank"), (1, 1)))
     assert texts["own-0-0"] == "not among its 4000 words"
-    assert "place" in texts["own-1-1"]
+    assert len(_reading.vocabulary()) == 4000
+    chance, place = texts["own-1-1"].split("%, place ")
+    assert 0 <= float(chance) <= 100
+    assert 1 <= int(place) <= 4000
+
+
+def test_a_word_is_read_up_to_so_many_bytes() -> None:
+    """What is beyond them changes nothing, the last of them does; two more mark its ends."""
+    long = "x" * 40
+    vectors = [
+        _reading.layers_of((long[:n],))[0, 0] for n in (WORD_BYTES - 1, WORD_BYTES, WORD_BYTES + 1)
+    ]
+    assert not np.array_equal(vectors[0], vectors[1])
+    np.testing.assert_array_equal(vectors[1], vectors[2])
 
 
 def test_a_word_keeps_its_mark_when_words_around_it_change() -> None:
@@ -141,6 +174,14 @@ def test_a_word_keeps_its_mark_when_words_around_it_change() -> None:
     assert kept_place(["bank", "x", "bank"], 2, "bank bank bank bank") == 2
     assert kept_place(["a", "b", "c"], 2, "d e") == 1
     assert kept_place([], 0, "x") == kept_place(["a"], 0, "") == 0
+
+
+def test_the_empty_line_of_the_list_changes_nothing() -> None:
+    assert moved(example("raft"), "example", "") == example("raft")
+
+
+def test_no_more_of_a_sentence_is_kept_than_is_read() -> None:
+    assert len(moved(example("raft"), "text-1", "a " * 400).texts[1]) == _reading.LONGEST
 
 
 def test_an_unknown_pair_is_refused() -> None:

@@ -71,6 +71,9 @@ def test_a_table_of_quantiles_places_as_all_values_do(seed: int, value: float) -
 
 def test_equal_values_are_in_their_middle_and_ends_are_ends() -> None:
     assert placed(1.0, [1.0] * 41) == 50
+    assert placed(1.25, [0.0, 1.0, 2.0]) == 62.5
+    for rounding in (5e-10, -5e-10):
+        assert placed(1.0 + rounding, [0.0, 1.0, 2.0]) == 50
     assert placed(0.5, [0.0, 0.5, 0.5, 1.0]) == 50
     assert [placed(x, [0.0, 1.0]) for x in (-1, 0, 1, 2)] == [0, 0, 100, 100]
 

@@ -100,7 +100,7 @@ def test_a_guess_is_about_one_place_and_one_wiring() -> None:
     assert moved(state, "shown", False).guess == -1
 
 
-@pytest.mark.parametrize("at", [-1, 12, 1.5])
+@pytest.mark.parametrize("at", [-1, 12, 1.5, 5.0, True])
 def test_a_bad_start_is_refused(at: object) -> None:
     with pytest.raises(ValueError, match=f"at must be a place between 0 and 11, given {at}"):
         shift(at)  # type: ignore[arg-type]  # what is tested
