@@ -54,8 +54,9 @@
           eight states, with <code>--help</code> what it can do; a file that it writes stays in the page's memory.</p>
         <p class="elmo-running"><span role="status">Not run yet.</span><progress max="${files.length + 2}" value="0"
           aria-label="loading"></progress></p>
-        <pre class="elmo-scroll" role="log" aria-label="Output" tabindex="-1"></pre></form>`;
+        <pre class="elmo-scroll" role="log" aria-label="Output"></pre></form>`;
       [this.button, this.typed, this.said, this.bar, this.output] = this.querySelectorAll("button, input, [role=status], progress, pre");
+      ElmoBoxes.watch(this.output);
       this.querySelector("form").addEventListener("submit", (event) => {
         event.preventDefault();
         if (!this.classList.contains("is-busy")) this.act();
@@ -108,7 +109,7 @@
       const lines = printed.split("\n").length - 1;
       this.output.ariaLive = lines > MANY ? "off" : "polite";
       this.output.textContent = printed;
-      this.output.tabIndex = this.output.scrollHeight > this.output.clientHeight + 1 ? 0 : -1;
+      ElmoBoxes.mark([this.output]);
       this.said.textContent = `Python ${this.data.lock.info.python} ended with status ${status}; ${lines} ${lines === 1 ? "line" : "lines"} printed.`;
     }
   });

@@ -7,25 +7,43 @@ if (location.protocol === "file:") {
 }
 
 /* A box that is too wide scrolls by itself. Such a box must be reachable with the keyboard, but only
-   while it does scroll: a stop at every formula would be a burden. Nothing is measured before it is
-   laid out, which for most of a page is when the reader comes near (see later.py). */
-(function () {
-  const boxes = document.querySelectorAll(
-    "div.math, pre, .cell_output > .output, .pst-scrollable-table-container");
+   while it does scroll: a stop at every formula would be a burden. To measure a box is to have it
+   laid out, which for most of a page is when the reader comes near (see later.py), or presses Tab:
+   the next stop may be far away. */
+globalThis.ElmoBoxes = (() => {
+  const boxes = new Set();
 
-  function mark(box) {
-    if (!box.checkVisibility({ contentVisibilityAuto: true })) return;
-    if (box.scrollWidth > box.clientWidth + 1) {
-      box.tabIndex = 0;
-    } else {
-      box.removeAttribute("tabindex");
-    }
+  // What is in a box is asked too: a box that is itself not laid out yet doesn't know it.
+  const width = (box) => Math.max(box.scrollWidth, box.firstElementChild?.offsetWidth || 0);
+  const scrolls = (box) => width(box) > box.clientWidth + 1
+    || (box.matches("pre") && box.scrollHeight > box.clientHeight + 1);
+
+  function mark(some) {
+    const found = some.map(scrolls); // all are measured before any is changed
+    some.forEach((box, k) => {
+      if (found[k]) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    });
   }
 
-  const observer = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
-  boxes.forEach((box) => observer.observe(box));
+  const observer = new ResizeObserver((entries) => mark(entries.map((entry) => entry.target)));
+
+  function watch(box) {
+    boxes.add(box);
+    observer.observe(box);
+  }
+
+  document.querySelectorAll("div.math, pre, .cell_output > .output, .pst-scrollable-table-container")
+    .forEach(watch);
   // A font that arrives late widens a formula, and its box stays as it was.
-  document.fonts.addEventListener("loadingdone", () => boxes.forEach(mark));
+  document.fonts.addEventListener("loadingdone", () =>
+    mark([...boxes].filter((box) => box.checkVisibility({ contentVisibilityAuto: true }))));
+  addEventListener("keydown", function first({ key }) {
+    if (key !== "Tab") return;
+    removeEventListener("keydown", first);
+    mark([...boxes]);
+  });
+  return { mark, watch };
 })();
 
 /* The theme has this as a handler within the page, which the page's policy stops. */
