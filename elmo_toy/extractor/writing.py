@@ -11,8 +11,6 @@ Book: chapter 5, "Three caches".
 import hashlib
 import json
 import shutil
-import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -94,10 +92,10 @@ def write_layer_cache(
         with Progress(progress, len(sentences)) as bar:
             for start in starts:
                 part = sentences[start : start + PART]
-                if _read_part(folder / f"{start}.npz", part) is None:
-                    _write_part(folder / f"{start}.npz", extractor, part, batch_size)
+                if _read_part(folder / f"{start}.part", part) is None:
+                    _write_part(folder / f"{start}.part", extractor, part, batch_size)
                 bar.advance(len(part))
-        parts = ((folder / f"{start}.npz", sentences[start : start + PART]) for start in starts)
+        parts = ((folder / f"{start}.part", sentences[start : start + PART]) for start in starts)
         _assemble(folder / path.name, parts, header, keys)
         files.publish(folder / path.name, path)
     shutil.rmtree(folder)
@@ -138,26 +136,40 @@ def _read_plan(folder: Path) -> files.Header | None:
 def _write_part(
     path: Path, extractor: FrozenExtractor, sentences: Sentences, batch_size: int
 ) -> None:
-    """All tokens of a part in a row, (layers, tokens, dim), the padding left out."""
+    """One line of shapes and checksums with its own checksum, then each sentence's numbers."""
     layers, mask = extractor.embed(sentences, batch_size)
+    values = [
+        np.ascontiguousarray(padded[:, :length])
+        for padded, length in zip(layers, mask.sum(axis=1), strict=True)
+    ]
+    line = json.dumps(
+        [layers.dtype.str, [[*value.shape, files.checksum(value)] for value in values]]
+    )
     new = path.with_suffix(".new")
     with new.open("wb") as file:
-        np.savez(file, layers=layers.swapaxes(1, 2)[mask].swapaxes(0, 1), lengths=mask.sum(axis=1))
+        file.write(f"{files.checksum(line)} {line}\n".encode("ascii"))
+        for value in values:
+            file.write(value.data)
     new.replace(path)
 
 
-def _read_part(path: Path, sentences: Sentences) -> list[FloatArray] | None:
-    """Layers of each sentence of a part; None if it isn't there, or has been damaged."""
+def _read_part(path: Path, sentences: Sentences) -> list[tuple[FloatArray, int]] | None:
+    """Layers and checksum of each sentence of a part; None if it is missing or damaged."""
+    found = []
     try:
-        # Opened here: np.load leaves a damaged file open. The archive carries a checksum.
-        with path.open("rb") as file, np.load(file) as stored:
-            layers, lengths = stored["layers"], stored["lengths"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        with path.open("rb") as file:
+            checksum, line = file.readline().decode("ascii").rstrip("\n").split(" ", 1)
+            if files.checksum(line) != int(checksum):
+                return None
+            dtype, stored = json.loads(line)
+            for *shape, checksum in stored:
+                value = np.empty(shape, dtype)  # may hold what was read before: is it filled?
+                if file.readinto(value.data) < value.nbytes or files.checksum(value) != checksum:
+                    return None
+                found.append((value, checksum))
+    except (OSError, ValueError):
         return None
-    if len(lengths) != len(sentences):
-        return None
-    split: list[FloatArray] = np.split(layers, np.cumsum(lengths)[:-1], axis=1)
-    return split
+    return found if len(found) == len(sentences) else None
 
 
 def _assemble(
@@ -171,10 +183,9 @@ def _assemble(
             layers = _read_part(part, sentences)
             if layers is None:
                 raise files.CacheError(f"{part}: expected a part just written, found damage")
-            for value in layers:
-                value = np.ascontiguousarray(value)
+            for value, checksum in layers:
                 file.create_dataset(str(len(checksums)), data=value, track_times=False)
-                checksums.append(files.checksum(value))
+                checksums.append(checksum)
         file.attrs[CHECKSUMS] = np.array(checksums, dtype=np.uint32)
         lines = {key: str(line) for line, key in reversed(list(enumerate(keys)))}
         files.write_string(file, INDEX, json.dumps(lines))
