@@ -92,10 +92,10 @@ def write_layer_cache(
         with Progress(progress, len(sentences)) as bar:
             for start in starts:
                 part = sentences[start : start + PART]
-                if _read_part(folder / f"{start}.part", part) is None:
+                if not _is_whole(folder / f"{start}.part", len(part)):
                     _write_part(folder / f"{start}.part", extractor, part, batch_size)
                 bar.advance(len(part))
-        parts = ((folder / f"{start}.part", sentences[start : start + PART]) for start in starts)
+        parts = (folder / f"{start}.part" for start in starts)
         _assemble(folder / path.name, parts, header, keys)
         files.publish(folder / path.name, path)
     shutil.rmtree(folder)
@@ -136,54 +136,50 @@ def _read_plan(folder: Path) -> files.Header | None:
 def _write_part(
     path: Path, extractor: FrozenExtractor, sentences: Sentences, batch_size: int
 ) -> None:
-    """One line of shapes and checksums with its own checksum, then each sentence's numbers."""
+    """A line of type, shape and checksum, with its own checksum, and the numbers of each sentence.
+
+    The padding is left out.
+    """
     layers, mask = extractor.embed(sentences, batch_size)
-    values = [
-        np.ascontiguousarray(padded[:, :length])
-        for padded, length in zip(layers, mask.sum(axis=1), strict=True)
-    ]
-    line = json.dumps(
-        [layers.dtype.str, [[*value.shape, files.checksum(value)] for value in values]]
-    )
     new = path.with_suffix(".new")
     with new.open("wb") as file:
-        file.write(f"{files.checksum(line)} {line}\n".encode("ascii"))
-        for value in values:
+        for padded, length in zip(layers, mask.sum(axis=1), strict=True):
+            value = np.ascontiguousarray(padded[:, :length])
+            line = json.dumps([value.dtype.str, value.shape, files.checksum(value)])
+            file.write(f"{files.checksum(line)} {line}\n".encode("ascii"))
             file.write(value.data)
     new.replace(path)
 
 
-def _read_part(path: Path, sentences: Sentences) -> list[tuple[FloatArray, int]] | None:
-    """Layers and checksum of each sentence of a part; None if it is missing or damaged."""
-    found = []
-    try:
-        with path.open("rb") as file:
-            checksum, line = file.readline().decode("ascii").rstrip("\n").split(" ", 1)
+def _read_part(path: Path) -> Iterator[tuple[FloatArray, int]]:
+    """Layers of each sentence of a part, with their checksum; a CacheError where it's damaged."""
+    with files.damage_named(str(path), "part"), path.open("rb") as file:
+        while stored := file.readline():
+            checksum, line = stored.decode("ascii").rstrip("\n").split(" ", 1)
             if files.checksum(line) != int(checksum):
-                return None
-            dtype, stored = json.loads(line)
-            for *shape, checksum in stored:
-                value = np.empty(shape, dtype)  # may hold what was read before: is it filled?
-                if file.readinto(value.data) < value.nbytes or files.checksum(value) != checksum:
-                    return None
-                found.append((value, checksum))
-    except (OSError, ValueError):
-        return None
-    return found if len(found) == len(sentences) else None
+                raise ValueError("not the line that was written")
+            dtype, shape, checksum = json.loads(line)
+            value = np.empty(shape, dtype)  # may hold what was read before: is it filled?
+            if file.readinto(value.data) < value.nbytes or files.checksum(value) != checksum:
+                raise ValueError("not the numbers that were written")
+            yield value, checksum
 
 
-def _assemble(
-    path: Path, parts: Iterator[tuple[Path, Sentences]], header: files.Header, keys: list[str]
-) -> None:
-    """Put the parts together in the original's layout, one part in memory at a time."""
+def _is_whole(path: Path, sentences: int) -> bool:
+    """Whether a part is there, undamaged, with so many sentences."""
+    try:
+        return sum(1 for _ in _read_part(path)) == sentences
+    except files.CacheError:
+        return False
+
+
+def _assemble(path: Path, parts: Iterator[Path], header: files.Header, keys: list[str]) -> None:
+    """Put the parts together in the original's layout, one sentence in memory at a time."""
     checksums: list[int] = []
     with h5py.File(path, "w", libver=files.LIBVER) as file:
         files.write_header(file, header)
-        for part, sentences in parts:
-            layers = _read_part(part, sentences)
-            if layers is None:
-                raise files.CacheError(f"{part}: expected a part just written, found damage")
-            for value, checksum in layers:
+        for part in parts:
+            for value, checksum in _read_part(part):
                 file.create_dataset(str(len(checksums)), data=value, track_times=False)
                 checksums.append(checksum)
         file.attrs[CHECKSUMS] = np.array(checksums, dtype=np.uint32)

@@ -138,7 +138,7 @@ def interrupted(extractor: FrozenExtractor, path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    "damage", ["cut", "changed", "changed at its start", "emptied", "of other sentences"]
+    "damage", ["cut", "changed", "changed in a line", "emptied", "of other sentences"]
 )
 def test_a_damaged_part_is_extracted_again(
     extractor: FrozenExtractor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
@@ -151,8 +151,8 @@ def test_a_damaged_part_is_extracted_again(
         del stored[len(stored) // 2 :]
     elif damage == "changed":
         stored[len(stored) // 2] ^= 1
-    elif damage == "changed at its start":
-        stored[stored.index(b"[3, 0, ") + 1] ^= 4  # a shape, of a sentence without numbers
+    elif damage == "changed in a line":
+        stored[stored.index(b"[3, 0, ") + 1] ^= 4  # the shape of a sentence without numbers
     elif damage == "emptied":
         stored.clear()
     else:
@@ -162,6 +162,21 @@ def test_a_damaged_part_is_extracted_again(
     write_layer_cache(tmp_path / "layers.hdf5", extractor, LINES, 4)
     layers, unbroken = tmp_path / "layers.hdf5", tmp_path / "unbroken.hdf5"
     assert layers.read_bytes() == unbroken.read_bytes()
+
+
+def test_damage_between_writing_a_part_and_reading_it_again_is_named(
+    extractor: FrozenExtractor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_part = writing_module._write_part
+
+    def writing_badly(path: Path, *rest: object) -> None:
+        write_part(path, *rest)  # type: ignore[arg-type] # whatever came
+        path.write_bytes(path.read_bytes()[:-1])
+
+    monkeypatch.setattr(writing_module, "_write_part", writing_badly)
+    with pytest.raises(CacheError, match=r"0\.part: expected a whole part, found damage"):
+        write_layer_cache(tmp_path / "layers.hdf5", extractor, LINES, 4)
+    assert not (tmp_path / "layers.hdf5").exists()
 
 
 @pytest.mark.parametrize(
