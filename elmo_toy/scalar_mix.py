@@ -28,6 +28,7 @@ Book: chapter 3, "One mixture, by hand".
 from __future__ import annotations
 
 import cmath
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -573,15 +574,17 @@ def _penalty(logits: ArrayLike, strength: float) -> tuple[float, Array]:
 def _mix(checked: _Checked, norm: Statistics | None, out: Array) -> bool:
     """Write sum_j coefficients[j] * layers[:, j] to `out`, 0 where masked; return if all is finite.
 
-    One matrix product a sentence, without temporaries. What has been written is looked at while it
-    is still in the processor's cache.
+    One matrix product a sentence, without temporaries; with a layer norm, of a few sentences that
+    are centred for it.
     """
     coefficients, finite = checked.coefficients, True
     shift = np.zeros((), out.dtype)
+    parts: Iterable[slice] = (slice(None),)
     if norm is not None:
+        parts = blocks(checked.layers)
         scaled = coefficients * norm.inverse_std
         coefficients, shift = scaled.astype(out.dtype), (scaled @ norm.rest).astype(out.dtype)
-    for block in blocks(checked.layers):
+    for block in parts:
         layers, mixture = checked.layers[block], out[block]
         values = layers if norm is None else layers - norm.centre[:, None, None]
         flat = values.reshape(*layers.shape[:2], layers.shape[2] * layers.shape[3])

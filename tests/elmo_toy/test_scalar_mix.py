@@ -433,33 +433,6 @@ def test_an_unfit_place_for_the_layers_gradient_is_refused() -> None:
             scalar_mix_gradients(**case, out=unfit)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_bad_value_is_found_in_whichever_block_of_sentences_it_is(
-    bad: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The mixture is written and looked at a few sentences at a time."""
-    monkeypatch.setattr("elmo_toy.layer_norm.BLOCK_BYTES", 1)
-    for sentence in range(3):
-        layers = np.ones((3, 2, 4, 5))
-        layers[sentence, 1, 2, 0] = bad
-        with pytest.raises(ValueError, match=rf"given {bad} at \({sentence}, 1, 2, 0\)"):
-            scalar_mix(layers, [0.0, 0.0])
-        with pytest.raises(ValueError, match=rf"given {bad} at \({sentence}, 1, 2, 0\)"):
-            scalar_mix_gradients(layers, [0.0, 0.0], 1.0, np.ones((3, 4, 5)))
-
-
-@given(RNG_SEEDS)
-def test_the_number_of_sentences_worked_on_together_changes_no_bit(seed: int) -> None:
-    case = random_case(seed)
-    together = scalar_mix(**forward_arguments(case)), scalar_mix_gradients(**case)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elmo_toy.layer_norm.BLOCK_BYTES", 1)
-        alone = scalar_mix(**forward_arguments(case)), scalar_mix_gradients(**case)
-    np.testing.assert_array_equal(alone[0], together[0])
-    np.testing.assert_array_equal(alone[1].logits, together[1].logits)
-    np.testing.assert_array_equal(alone[1].layers, together[1].layers)
-
-
 def test_gradients_are_for_real_numbers() -> None:
     upstream = np.ones((2, 4, 5))
     with pytest.raises(TypeError, match="layers must be float32, float64, given complex128"):
