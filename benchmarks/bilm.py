@@ -1,6 +1,6 @@
 """Speed of the bidirectional language model: training, and embedding one sentence.
 
-    python benchmarks/bilm.py [--threads 1] [--seconds 5]
+    python benchmarks/bilm.py [--threads 1] [--seconds 5] [--profile]
 
 Three sizes: that of ``toy-language`` (lookup table, 64 units projected to 32), that of
 ``english-small`` (characters, 160 units projected to 64, 4,000 words), and that of the released
@@ -8,7 +8,8 @@ model (2048 filters, 4096 units projected to 512) with random weights and a soft
 words, since the released one's vocabulary was trained with samples. Where PyTorch is installed,
 the same architecture in PyTorch trains on the same batches in the same run, in turns with ours, so
 that a busy machine slows both. PyTorch's LSTM has neither clips nor a separate forget bias; all
-sizes, the residual, the shared softmax, the clipped gradients and Adam are the same.
+sizes, the residual, the shared softmax, the clipped gradients and Adam are the same. The profile
+times what misses its target piece by piece; `--profile` prints it without the rest.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--threads", type=int, default=1, help="BLAS and PyTorch threads")
     parser.add_argument("--seconds", type=float, default=5.0, help="of training, each")
+    parser.add_argument("--profile", action="store_true", help="time the pieces only")
     arguments = parser.parse_args()
     measuring.pin_threads(arguments.threads)
 
@@ -43,6 +45,9 @@ try:
     import torch
 except ImportError:
     torch = None
+
+BATCH = 32
+"""Sentences that are embedded together, beside one alone."""
 
 Step = Callable[[text.IntArray], int]
 TEN_WORDS = ["the", "old", "man", "sees", "the", "small", "house", "near", "the", "river"]
@@ -219,33 +224,63 @@ def where_the_time_goes(step: Step, corpus: training.Corpus, batch_size: int) ->
     return {name: part / total for name, part in spent.items()}
 
 
-def softmax_beside_its_products(runs: int = 15) -> dict[str, float]:
-    """Milliseconds of the vocabulary softmax with gradients, and of its three matrix products.
+def softmax_profile(runs: int = 15) -> dict[str, float]:
+    """Milliseconds of the vocabulary softmax with gradients, its products, and its other passes.
 
-    1,280 predictions of 4,000 words from 64 numbers, in the pieces that the package works on.
+    1,280 predictions of 4,000 words from 64 numbers, in the pieces that the package works on. The
+    passes over the scores are timed on the scores of one piece, and counted as often as they come.
     """
     rng = np.random.default_rng(0)
     states = rng.standard_normal((2, 640, 64)).astype(np.float32)
     targets = rng.integers(0, 4000, (2, 640))
     weights = rng.standard_normal((4000, 64)).astype(np.float32)
     bias = np.zeros(4000, dtype=np.float32)
+    flat = states.reshape(-1, 64)
 
     def products() -> None:
-        flat = states.reshape(-1, 64)
         for start in range(0, len(flat), model_module.HEAD_CHUNK):
             part = flat[start : start + model_module.HEAD_CHUNK]
             scores = part @ weights.T
             scores @ weights
             scores.T @ part
 
-    times = measuring.in_turns(
-        {
-            "softmax": lambda: model_module.head_loss(states, targets, weights, bias),
-            "products": products,
-        },
-        runs,
-    )
-    return {name: 1000 * seconds for name, seconds in times.items()}
+    scores = -np.abs(flat[: model_module.HEAD_CHUNK] @ weights.T)
+    ones = np.ones((len(scores), 1), np.float32)
+    out = np.empty_like(scores)  # for what would change the scores, and so the next run's time
+    passes: dict[str, Callable[[], object]] = {
+        "adding the bias": lambda: np.add(scores, bias, out=scores),
+        "each row's largest": lambda: scores.max(axis=1, keepdims=True),
+        "taking it away": lambda: np.subtract(scores, 0 * ones, out=scores),
+        "exponentials": lambda: np.exp(scores, out=out),
+        "each row's sum": lambda: scores.sum(axis=1),
+        "dividing by it": lambda: np.divide(scores, ones, out=scores),
+        "dividing by the predictions": lambda: np.divide(scores, 1, out=scores),
+        "the bias's gradient": lambda: scores.sum(axis=0),
+    }
+    whole: dict[str, Callable[[], object]] = {
+        "softmax": lambda: model_module.head_loss(states, targets, weights, bias),
+        "products": products,
+    }
+    times = measuring.in_turns(whole, runs) | measuring.in_turns(passes, runs)
+    repeats = dict.fromkeys(whole, 1.0) | dict.fromkeys(passes, len(flat) / len(scores))
+    return {name: 1000 * repeats[name] * seconds for name, seconds in times.items()}
+
+
+def products_by_rows(runs: int = 9) -> dict[int, float]:
+    """Milliseconds of the products of one step of a layer of the released size, by sentences.
+
+    Both directions; a step's own products, with its recurrent weights and its projection.
+    """
+    rng = np.random.default_rng(0)
+    recurrent = rng.standard_normal((2, 512, 16384), dtype=np.float32)
+    projection = rng.standard_normal((2, 4096, 512), dtype=np.float32)
+
+    def step(rows: int) -> None:
+        np.zeros((2, rows, 512), np.float32) @ recurrent
+        np.zeros((2, rows, 4096), np.float32) @ projection
+
+    times = measuring.in_turns({str(n): partial(step, n) for n in (1, 2, 8, 32)}, runs)
+    return {int(n): 1000 * seconds for n, seconds in times.items()}
 
 
 def released(characters: CharacterOptions) -> CharacterOptions:
@@ -277,22 +312,33 @@ def measure(enough: float = 5.0) -> dict[str, Any]:
         corpus = training.Corpus(model, sentences)
         steps = {"numpy": ours(model, corpus)}
         sentence = TEN_WORDS if name == "toy-language" else english[0][:10]
-        embed = {"numpy": lambda model=model, sentence=sentence: model.embed([sentence])}
+        embed = {"numpy": lambda model=model, sentence=sentence, n=1: model.embed([sentence] * n)}
         if torch is not None:
             network = TorchBiLM(model)
             steps["PyTorch"] = theirs(network, corpus)
 
             def infer(
-                network: TorchBiLM = network, model: BiLM = model, sentence: list[str] = sentence
+                network: TorchBiLM = network,
+                model: BiLM = model,
+                sentence: list[str] = sentence,
+                n: int = 1,
             ) -> object:
                 with torch.inference_mode():
-                    return network.layers(text.Batch.from_ids(model.ids([sentence])))
+                    return network.layers(text.Batch.from_ids(model.ids([sentence] * n)))
 
             embed["PyTorch"] = infer
         speeds = tokens_a_second(steps, corpus, batch_size, enough, warm=1 if large else 3)
         times = measuring.in_turns(embed, runs=9 if large else 41)
+        many_times = measuring.in_turns(
+            {library: partial(action, n=BATCH) for library, action in embed.items()},
+            runs=3 if large else 15,
+        )
         found[name] = {
-            library: {"tokens_a_second": speeds[library], "ms_to_embed_ten_words": 1000 * seconds}
+            library: {
+                "tokens_a_second": speeds[library],
+                "ms_to_embed_ten_words": 1000 * seconds,
+                "embedded_tokens_a_second": 10 * BATCH / many_times[library],
+            }
             for library, seconds in times.items()
         }
         if not large:
@@ -330,40 +376,59 @@ def growth(runs: int = 5) -> dict[str, Any]:
     return found
 
 
+def profile() -> dict[str, Any]:
+    """Time the pieces of what misses its target."""
+    return {"softmax_ms": softmax_profile(), "products_ms": products_by_rows()}
+
+
+def report_profile(found: dict[str, Any]) -> str:
+    """Say the pieces in two lines."""
+    softmax, by_rows = dict(found["softmax_ms"]), found["products_ms"]
+    whole, products = softmax.pop("softmax"), softmax.pop("products")
+    passes = ", ".join(f"{name} {ms:.1f}" for name, ms in softmax.items())
+    rows = ", ".join(f"{ms:.1f} with {n}" for n, ms in by_rows.items())
+    return (
+        f"The vocabulary softmax with its gradients takes {whole:.1f} ms, its products alone "
+        f"{products:.1f} ms: {whole / products:.2f} times their time. Its other passes over the "
+        f"scores, each alone, in ms: {passes}; together {sum(softmax.values()):.1f}.\n"
+        f"The products of one step of a layer at the released size take, in ms by sentences read "
+        f"together: {rows}. A sentence alone is read as two."
+    )
+
+
 def main(enough: float = 5.0) -> str:
     """Measure, write the record, and return the tables."""
-    sizes, grows, softmax = measure(enough), growth(), softmax_beside_its_products()
-    measuring.write_record("bilm", {"sizes": sizes, "growth": grows, "softmax_ms": softmax})
+    sizes, grows, pieces = measure(enough), growth(), profile()
+    measuring.write_record("bilm", {"sizes": sizes, "growth": grows, "profile": pieces})
     libraries = [name for name in ("numpy", "PyTorch") if name in sizes["released"]]
+    heads = [
+        "size",
+        "library",
+        "training tokens a second",
+        "ms to embed ten words",
+        f"tokens a second to embed {BATCH} such sentences",
+    ]
     rows = [
         [
             size,
             library,
             f"{found[library]['tokens_a_second']:,.0f}",
             f"{found[library]['ms_to_embed_ten_words']:.2f}",
+            f"{found[library]['embedded_tokens_a_second']:,.0f}",
         ]
         for size, found in sizes.items()
         for library in libraries
     ]
-    lines = [
-        measuring.table(
-            ["size", "library", "training tokens a second", "ms to embed ten words"], rows
-        ),
-        "",
-    ]
+    lines = [measuring.table(heads, rows), ""]
     for size, found in sizes.items():
         if "where" in found:
             shares = ", ".join(f"{part} {share:.0%}" for part, share in found["where"].items())
             lines.append(f"Where a training step's time goes, {size}: {shares}.")
-    whole, products = softmax["softmax"], softmax["products"]
-    lines.append(
-        f"The vocabulary softmax with its gradients takes {whole:.1f} ms, its products alone "
-        f"{products:.1f} ms: {whole / products:.2f} times their time."
-    )
+    lines.append(report_profile(pieces))
     exponents = ", ".join(f"{name} {of['exponent']:.2f}" for name, of in grows.items())
     lines.append(f"A training step's time grows with a size to the power: {exponents}.")
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    print(main(arguments.seconds))
+    print(report_profile(profile()) if arguments.profile else main(arguments.seconds))

@@ -1,13 +1,14 @@
 """Speed and memory of the layer cache, at the released model's width.
 
-    python benchmarks/layer_cache.py [--sentences 1200] [--folder DIRECTORY]
+    python benchmarks/layer_cache.py [--sentences 1200] [--folder DIRECTORY] [--profile]
 
 Sentences of 25 tokens, three layers of 1024 float32: 307 kB each. The extractor is replaced by one
 that hands out prepared layers, so that the file alone is timed. Beside it: the same bytes written
 and read as one raw file (flushed to the disk, then read back through the system's page cache, as
 the cache is), and one h5py dataset a sentence written plainly, with no part files, no checksums
 and no way to go on after a stop. Then the whole file is streamed through a mixture and a linear
-probe by a process that may hold only a tenth of its size beside what it starts with.
+probe by a process that may hold only a tenth of its size beside what it starts with. The profile
+times the steps of writing and reading one by one; `--profile` prints it without the rest.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -32,6 +34,7 @@ import numpy as np
 from elmo_toy.bilm.lstm import LSTMOptions
 from elmo_toy.bilm.model import BiLM, Layers, Options
 from elmo_toy.bilm.token_encoder import LookupOptions
+from elmo_toy.extractor import files, writing
 from elmo_toy.extractor.frozen import FrozenExtractor
 from elmo_toy.extractor.layer_cache import LayerCache
 from elmo_toy.extractor.writing import write_layer_cache
@@ -135,6 +138,50 @@ def measure(n: int, folder: Path, runs: int = 3) -> dict[str, Any]:
     }
 
 
+def profile(n: int, folder: Path, runs: int = 3) -> dict[str, float]:
+    """Milliseconds a 100 MB of the steps of which writing and reading consist, each on its own."""
+    extractor = PreparedExtractor()
+    sentences = [["word"] * TOKENS] * writing.PART
+    starts, part = range(0, n, writing.PART), folder / "0.part"
+    rounds, layers = len(starts), extractor.layers[: writing.PART]
+    h5, cache = folder / "h5py", folder / "cache"
+    ours(cache, extractor, rounds * writing.PART)
+
+    def repeated(action: Callable[[], object]) -> Callable[[], None]:
+        def all_parts() -> None:
+            for _ in starts:
+                action()
+
+        return all_parts
+
+    def datasets() -> None:
+        with h5py.File(h5, "w", libver=files.LIBVER) as file:
+            for number in range(rounds * writing.PART):
+                value = layers[number % len(layers)]
+                file.create_dataset(str(number), data=value, track_times=False)
+
+    actions: dict[str, Callable[[], object]] = {
+        "writing the parts": repeated(
+            lambda: writing._write_part(part, extractor, sentences, writing.PART)
+        ),
+        "reading them again": repeated(lambda: writing._is_whole(part, writing.PART)),
+        "of either, the checksums": repeated(lambda: [files.checksum(value) for value in layers]),
+        "writing the datasets": datasets,
+        "waiting for the disk": lambda: flush(h5),
+        "reading the datasets": lambda: read_h5py(h5, rounds * writing.PART),
+        "reading the cache": lambda: read_ours(cache, 0),
+    }
+    megabytes = rounds * writing.PART * SENTENCE_BYTES / 1e6
+    times = measuring.in_turns(actions, runs)
+    return {name: 1000 * seconds * 100 / megabytes for name, seconds in times.items()}
+
+
+def report_profile(found: dict[str, float]) -> str:
+    """Say the steps in a line."""
+    steps = ", ".join(f"{name} {ms:.0f}" for name, ms in found.items())
+    return f"Milliseconds for 100 MB, each step alone: {steps}."
+
+
 STREAM = """
 import resource, sys
 import numpy as np
@@ -203,11 +250,18 @@ def main(n: int = 1200, place: str | None = None) -> str:
         streamed = stream(folder / "cache", n * SENTENCE_BYTES // 10)
         for path in folder.iterdir():
             path.unlink()
+        steps = profile(n, folder)
         grows = growth(folder, n)
     size = n * SENTENCE_BYTES
     measuring.write_record(
         "layer_cache",
-        {"bytes": size, "megabytes_a_second": speeds, "streamed": streamed, "growth": grows},
+        {
+            "bytes": size,
+            "megabytes_a_second": speeds,
+            "streamed": streamed,
+            "growth": grows,
+            "profile_ms_for_100_mb": steps,
+        },
     )
     rows = [
         [
@@ -226,13 +280,22 @@ def main(n: int = 1200, place: str | None = None) -> str:
         f"({streamed['tokens']:,} tokens) by a process that was allowed "
         f"{streamed['allowed_bytes'] / 1e6:,.0f} MB of data beside its start and held "
         f"{streamed['held_bytes'] / 1e6:,.0f} MB in the end.\n"
-        f"Time grows with the number of sentences to the power: {exponents}."
+        f"Time grows with the number of sentences to the power: {exponents}.\n"
+        + report_profile(steps)
     )
+
+
+def only_profile(n: int, place: str | None) -> str:
+    """Return the steps alone."""
+    with tempfile.TemporaryDirectory(dir=place) as name:
+        return report_profile(profile(n, Path(name)))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sentences", type=int, default=1200, help="of 307 kB each")
     parser.add_argument("--folder", help="where the files are written, and removed again")
+    parser.add_argument("--profile", action="store_true", help="time the steps only")
     arguments = parser.parse_args()
-    print(main(arguments.sentences, arguments.folder))
+    chosen = only_profile if arguments.profile else main
+    print(chosen(arguments.sentences, arguments.folder))

@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import platform
+import resource
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
@@ -37,6 +38,15 @@ def in_turns(
             if run:
                 seconds[name].append((perf_counter() - start) / calls)
     return {name: sorted(times)[len(times) // 2] for name, times in seconds.items()}
+
+
+def page_faults(action: Callable[[], object], calls: int = 5) -> float:
+    """Pages that the system has to hand out, zeroed, during one call of an action."""
+    action()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(calls):
+        action()
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / calls
 
 
 def machine() -> dict[str, Any]:

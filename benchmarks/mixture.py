@@ -1,18 +1,21 @@
 """Speed of the scalar mixture, forward and backward, beside numpy's ways, PyTorch and the memory.
 
-    python benchmarks/mixture.py [--threads 1] [--runs 15]
+    python benchmarks/mixture.py [--threads 1] [--runs 15] [--profile]
 
 Float32 at the released model's size and float64 at the worked example's. The peers compute the same
 quantities in the same run, in turns. The limit of a large batch is memory: the bytes that must be
 read and written, at the speed at which this machine copies an array of the layers' size into
-another one. A backward pass returns gradients of logits, gamma and layers; `in place` writes the
-last into memory that is used again.
+another one. A backward pass returns gradients of logits, gamma and layers. `In place` writes the
+mixture, or the layers' gradient, into memory that is used again. The profile times the pieces of
+which a call consists, each alone; `--profile` prints it without the rest.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import measuring
@@ -21,12 +24,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--threads", type=int, default=1, help="BLAS and PyTorch threads")
     parser.add_argument("--runs", type=int, default=15, help="of which the median counts")
+    parser.add_argument("--profile", action="store_true", help="time the pieces of a call only")
     arguments = parser.parse_args()
     measuring.pin_threads(arguments.threads)
 
 import numpy as np  # the thread count is read at import
 
-from elmo_toy import LayerNorm, scalar_mix, scalar_mix_gradients  # as above
+from elmo_toy import LayerNorm, _checks, layer_norm, scalar_mix, scalar_mix_gradients  # as above
 
 try:
     import torch
@@ -58,8 +62,10 @@ def forward(layers: Array) -> Actions:
             total = total + weights[j] * layers[:, j]
         return 1.0 * total
 
+    place = np.empty_like(layers[:, 0])
     return {
         "elmo_toy": lambda: scalar_mix(layers, LOGITS),
+        "elmo_toy in place": lambda: scalar_mix(layers, LOGITS, out=place),
         "numpy sum": plain,
         "einsum": lambda: np.einsum("j,bjtd->btd", weights_of(LOGITS, layers.dtype), layers),
     }
@@ -92,16 +98,21 @@ def norm(layers: Array, upstream: Array) -> tuple[Actions, Actions]:
         normalised = (layers - mean) / np.sqrt(variance + settings.epsilon)
         return np.einsum("j,bjtd->btd", weights_of(LOGITS, layers.dtype), normalised)
 
+    places = np.empty_like(layers[:, 0]), np.empty_like(layers)
+
+    def mix(out: Array | None = None) -> object:
+        return scalar_mix(layers, LOGITS, layer_norm=settings, out=out)
+
+    def differentiate(out: Array | None = None) -> object:
+        return scalar_mix_gradients(layers, LOGITS, 1.0, upstream, layer_norm=settings, out=out)
+
     return (
         {
-            "elmo_toy": lambda: scalar_mix(layers, LOGITS, layer_norm=settings),
+            "elmo_toy": mix,
+            "elmo_toy in place": partial(mix, places[0]),
             "numpy sum": plain,
         },
-        {
-            "elmo_toy": lambda: scalar_mix_gradients(
-                layers, LOGITS, 1.0, upstream, layer_norm=settings
-            )
-        },
+        {"elmo_toy": differentiate, "elmo_toy in place": partial(differentiate, places[1])},
     )
 
 
@@ -137,10 +148,78 @@ if torch is not None:
         return {"PyTorch": infer}, {"PyTorch": differentiate}
 
 
-def copy_seconds(layers: Array, runs: int) -> float:
-    """Seconds to copy the layers into memory that is there already."""
-    place = np.empty_like(layers)
-    return measuring.in_turns({"copy": lambda: np.copyto(place, layers)}, runs)["copy"]
+#: `elmo_toy.scalar_mix` is the function; its module's own pieces are timed here.
+MIXTURE = importlib.import_module("elmo_toy.scalar_mix")
+
+
+def pieces(layers: Array, upstream: Array) -> Actions:
+    """What the passes consist of, each on its own."""
+    weights = weights_of(LOGITS, layers.dtype)
+    flat = layers.reshape(*layers.shape[:2], -1)
+    mixture, gradient = np.empty_like(upstream), np.empty_like(layers)
+    flat_mixture, columns = mixture.reshape(len(flat), -1), weights[:, None, None]
+    norm = layer_norm.statistics(layers, None, LayerNorm())
+    checked = MIXTURE._check(layers, LOGITS, 1.0, None, None)
+    scores, total = layer_norm.normalised_scores(layers, upstream, None, norm)
+    return {
+        "forward, in place": lambda: scalar_mix(layers, LOGITS, out=mixture),
+        "its matrix products": lambda: np.matmul(weights, flat, out=flat_mixture),
+        "a look at the result": lambda: _checks.all_finite(mixture),
+        "writing a new result": lambda: np.full_like(mixture, 1),
+        "writing into an old one": lambda: mixture.fill(1),
+        "backward, in place": lambda: scalar_mix_gradients(
+            layers, LOGITS, 1.0, upstream, out=gradient
+        ),
+        "its scores": lambda: MIXTURE._scores(layers, upstream, None),
+        "its weighted copies": lambda: np.multiply(columns, upstream[:, None], out=gradient),
+        "writing a new layers' gradient": lambda: np.full_like(gradient, 1),
+        "writing into an old layers' gradient": lambda: gradient.fill(1),
+        "layer norm: statistics": lambda: layer_norm.statistics(layers, None, LayerNorm()),
+        "layer norm: mixture": lambda: MIXTURE._mix(checked, norm, mixture),
+        "layer norm: scores": lambda: layer_norm.normalised_scores(layers, upstream, None, norm),
+        "layer norm: layers' gradient": lambda: layer_norm.layer_gradients_through_norm(
+            weights, layers, upstream, scores, total, norm, gradient
+        ),
+    }
+
+
+def tiny_pieces() -> Actions:
+    """What a tiny call consists of."""
+    layers = np.ones(TINY)
+    weights, flat = weights_of(LOGITS, layers.dtype), layers.reshape(1, 3, -1)
+
+    def errstate() -> None:
+        with np.errstate(all="ignore"):
+            pass
+
+    return {
+        "forward": lambda: scalar_mix(layers, LOGITS),
+        "numpy's softmax": lambda: weights_of(LOGITS, layers.dtype),
+        "numpy's matrix product": lambda: np.matmul(weights, flat),
+        "softmax with its checks": lambda: MIXTURE._softmax(LOGITS),
+        "all checks and the softmax": lambda: MIXTURE._check(layers, LOGITS, 1.0, None, None),
+        "a look at the result": lambda: _checks.all_finite(layers[:, 0]),
+        "np.errstate": errstate,
+    }
+
+
+def profile(runs: int = 15) -> dict[str, Any]:
+    """Milliseconds and page faults of each piece for the smallest and largest batch; µs if tiny."""
+    rng = np.random.default_rng(0)
+    found: dict[str, Any] = {}
+    for shape in (LARGE[0], LARGE[-1]):
+        layers = rng.standard_normal(shape, dtype=np.float32)
+        upstream = rng.standard_normal((shape[0], *shape[2:]), dtype=np.float32)
+        place = np.empty_like(layers)
+        actions: Actions = {"a copy of the layers": partial(np.copyto, place, layers)}
+        actions |= pieces(layers, upstream)
+        times = measuring.in_turns(actions, runs)
+        found[" × ".join(map(str, shape))] = {
+            name: {"ms": 1000 * times[name], "page_faults": measuring.page_faults(action)}
+            for name, action in actions.items()
+        }
+    tiny = measuring.in_turns(tiny_pieces(), runs, calls=2000)
+    return {"batches": found, "tiny_us": {name: 1e6 * seconds for name, seconds in tiny.items()}}
 
 
 def measure(runs: int = 15) -> list[dict[str, Any]]:
@@ -166,15 +245,18 @@ def measure(runs: int = 15) -> list[dict[str, Any]]:
                 ahead, back = torch_actions(layers, upstream, with_norm)
                 passes["forward" + name][0].update(ahead)
                 passes["backward" + name][0].update(back)
-        bytes_a_second = 2 * layers.nbytes / copy_seconds(layers, 2 * runs)
+        place = np.empty_like(layers)
         for name, (actions, n_bytes) in passes.items():
+            # The copy takes turns with the rest: alone, it would find small batches in the cache.
+            actions["copy"] = partial(np.copyto, place, layers)
             times = measuring.in_turns(actions, runs, calls=2000 if tiny else 1)
+            copy = times.pop("copy")
             result.append(
                 {
                     "shape": shape,
                     "pass": name,
                     "ms": {who: 1000 * seconds for who, seconds in times.items()},
-                    "limit_ms": None if tiny else 1000 * n_bytes / bytes_a_second,
+                    "limit_ms": None if tiny else 1000 * copy * n_bytes / (2 * layers.nbytes),
                 }
             )
     return result
@@ -218,7 +300,6 @@ def report(result: list[dict[str, Any]]) -> str:
     rows = []
     for row in result:
         times, limit = row["ms"], row["limit_ms"]
-        best = min(times["elmo_toy"], times.get("elmo_toy in place", times["elmo_toy"]))
         digits = 4 if limit is None else 2
         rows.append(
             [
@@ -227,7 +308,7 @@ def report(result: list[dict[str, Any]]) -> str:
                 *(f"{times[n]:.{digits}f}" if n in times else "" for n in names),
                 "" if limit is None else f"{limit:.2f}",
                 "" if limit is None else f"{times['elmo_toy'] / limit:.2f}",
-                "" if limit is None or best == times["elmo_toy"] else f"{best / limit:.2f}",
+                "" if limit is None else f"{times['elmo_toy in place'] / limit:.2f}",
                 f"{times['PyTorch'] / times['elmo_toy']:.1f}" if "PyTorch" in times else "",
             ]
         )
@@ -236,18 +317,33 @@ def report(result: list[dict[str, Any]]) -> str:
     )
 
 
+def report_profile(found: dict[str, Any]) -> str:
+    """The pieces as a table, and those of a tiny call in a line."""
+    shapes, batches = list(found["batches"]), list(found["batches"].values())
+    rows = [
+        [name, *(f"{of[name]['ms']:.2f} ({of[name]['page_faults']:.0f})" for of in batches)]
+        for name in batches[0]
+    ]
+    tiny = ", ".join(f"{name} {us:.1f}" for name, us in found["tiny_us"].items())
+    return (
+        measuring.table(["ms (page faults)", *shapes], rows)
+        + f"\n\nMicroseconds of a tiny call's pieces: {tiny}."
+    )
+
+
 def main(runs: int = 15) -> str:
     """Measure, write the record, and return the tables."""
     if torch is not None:
         torch.set_num_threads(int(measuring.machine()["threads"]) or 1)
-    sizes, grows = measure(runs), growth()
-    measuring.write_record("mixture", {"sizes": sizes, "growth": grows})
+    sizes, grows, found = measure(runs), growth(), profile(runs)
+    measuring.write_record("mixture", {"sizes": sizes, "growth": grows, "profile": found})
     exponents = ", ".join(f"{name} {value:.2f}" for name, value in grows["exponent"].items())
     return (
         report(sizes)
-        + f"\n\nTime grows with the number of sentences (8 to 256) to the power: {exponents}."
+        + f"\n\nTime grows with the number of sentences (8 to 256) to the power: {exponents}.\n\n"
+        + report_profile(found)
     )
 
 
 if __name__ == "__main__":
-    print(main(arguments.runs))
+    print(report_profile(profile(arguments.runs)) if arguments.profile else main(arguments.runs))

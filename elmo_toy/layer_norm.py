@@ -1,8 +1,10 @@
 """The optional layer norm of the scalar mixture: one mean and one variance a layer and batch.
 
-Normalised layers are never held as a whole. A few sentences at a time are centred, in float64, and
-used while they are still in the processor's cache: memory is read once for the statistics and once
-for the mixture, and no array as large as the layers is made on the way.
+Normalised layers are never held as a whole. A few sentences at a time are centred and used while
+they are still in the processor's cache: memory is read once for the statistics and once for the
+mixture, and no array as large as the layers is made on the way. The statistics are summed in
+float64. What is centred on them stays in the layers' dtype, which is exact enough: a difference
+``layer - centre`` is rounded in its own last digit, however large the mean is.
 
 Book: chapter 3, "Where paper and code differ".
 """
@@ -57,30 +59,25 @@ class LayerNorm:
             )
 
 
-# Sentences that are worked on together: their float64 copy fits in a core's second-level cache.
+# Sentences that are worked on together: with their centred copy they fit in a core's second-level
+# cache.
 BLOCK_BYTES = 2**19
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a batch's layers are normalised by; arrays are (layers,), float64 or complex128.
+    """What a batch's layers are normalised by; arrays are (layers,).
 
-    A layer's mean is ``origin + offset``. The two stay apart, since their sum is rounded, and where
-    a layer is constant that rounding would be scaled up to about 1.
+    A layer's mean is ``centre + rest``: the nearest number of the layers' dtype, and what that
+    leaves out. In one number the mean of a constant layer, too, would be rounded, and its rounding
+    scaled up to about 1.
     """
 
-    origin: Array
-    offset: Array
-    inverse_std: Array
+    centre: Array  # in the layers' dtype
+    rest: Array  # float64 or complex128
+    inverse_std: Array  # float64 or complex128
     counted: Array  # (batch, tokens) bool: which tokens enter the statistics
     n: int  # how many numbers a layer's statistics are made from
-
-    def normalise(self, layers: Array) -> Array:
-        """``(layers - mean) * inverse_std``, not in float32, for some of the batch's sentences."""
-        values = layers - self.origin[:, None, None]
-        values -= self.offset[:, None, None]
-        values *= self.inverse_std[:, None, None]
-        return values
 
 
 def statistics(layers: Array, mask: Array | None, layer_norm: LayerNorm) -> Statistics:
@@ -99,13 +96,15 @@ def statistics(layers: Array, mask: Array | None, layer_norm: LayerNorm) -> Stat
         # Any one value of a layer is near enough to its mean for the squares to keep their digits;
         # seen from there, a constant layer is exactly 0.
         sentence, token = np.argwhere(counted)[0]
-        origin = layers[sentence, :, token, 0].astype(np.result_type(layers, np.float64))
-        total, squares = np.zeros_like(origin), np.zeros_like(origin)
-        for block in _blocks(layers):
-            centred = layers[block] - origin[:, None, None]
+        origin = layers[sentence, :, token, 0]
+        wide = np.result_type(layers, np.float64)
+        total, squares = np.zeros((2, len(origin)), wide)
+        ones = np.ones(layers.shape[3])
+        for block in blocks(layers):
+            values = (layers[block] - origin[:, None, None]).astype(wide, copy=False)
             here = counted[block][:, None]
-            total += np.where(here, centred.sum(axis=3), 0).sum(axis=(0, 2))
-            by_token = np.vecdot(centred.conj(), centred)  # of squares: vecdot conjugates its first
+            total += np.where(here, np.vecdot(ones, values), 0).sum(axis=(0, 2))
+            by_token = np.vecdot(values.conj(), values)  # of squares: vecdot conjugates its first
             squares += np.where(here, by_token, 0).sum(axis=(0, 2))
         offset = total / n
         variance = squares / n - offset**2
@@ -116,7 +115,9 @@ def statistics(layers: Array, mask: Array | None, layer_norm: LayerNorm) -> Stat
     spread = np.sqrt(variance + layer_norm.epsilon)
     if not spread.all():
         raise ValueError("layer_norm needs epsilon above 0 for a layer without variance, given 0")
-    return Statistics(origin, offset, 1 / spread, counted, n)
+    centre = (origin + offset).astype(layers.dtype)
+    rest = origin.astype(wide) - centre + offset
+    return Statistics(centre, rest, 1 / spread, counted, n)
 
 
 def _without_boundaries(mask: Array) -> Array:
@@ -126,33 +127,27 @@ def _without_boundaries(mask: Array) -> Array:
     return inner
 
 
-def _blocks(layers: Array) -> Iterator[slice]:
+def blocks(layers: Array) -> Iterator[slice]:
     """Runs of sentences of about `BLOCK_BYTES` each, at least one sentence."""
-    sentences = max(1, BLOCK_BYTES // max(1, layers[0].nbytes))
+    sentences = max(1, BLOCK_BYTES * len(layers) // max(1, layers.nbytes))
     return (slice(start, start + sentences) for start in range(0, len(layers), sentences))
-
-
-def mix_normalised(coefficients: Array, layers: Array, norm: Statistics) -> Array:
-    """``sum_j coefficients[j] * normalised[:, j]``; (batch, tokens, dim) in their common dtype."""
-    batch, n_layers, tokens, dim = layers.shape
-    mixture = np.empty((batch, tokens, dim), np.result_type(layers, coefficients))
-    with np.errstate(over="ignore", invalid="ignore"):  # the mixture shows both
-        for block in _blocks(layers):
-            flat = norm.normalise(layers[block]).reshape(-1, n_layers, tokens * dim)
-            mixture[block] = (coefficients[None] @ flat).reshape(-1, tokens, dim)
-    return mixture
 
 
 def normalised_scores(
     layers: Array, upstream: Array, mask: Array | None, norm: Statistics
-) -> Array:
-    """``scores[j] = sum(upstream * normalised[:, j])`` over unmasked positions; (layers,)."""
-    scores = np.zeros_like(norm.inverse_std)
+) -> tuple[Array, Array]:
+    """``scores[j] = sum(upstream * normalised[:, j])`` over unmasked positions, and sum(upstream).
+
+    (layers,) and (1,). Summed over a token's dims in the layers' dtype, over tokens in float64.
+    """
     with np.errstate(over="ignore", invalid="ignore"):  # the scores show both
-        for block in _blocks(layers):
-            by_token = np.vecdot(norm.normalise(layers[block]), upstream[block][:, None])
-            scores += sum_unmasked(by_token, None if mask is None else mask[block])
-    return scores
+        total = sum_unmasked(np.vecdot(upstream, np.ones_like(upstream[0, 0]))[:, None], mask)
+        by_token = np.empty(layers.shape[:3], layers.dtype)
+        for block in blocks(layers):
+            centred = layers[block] - norm.centre[:, None, None]
+            np.vecdot(centred, upstream[block][:, None], out=by_token[block])
+        scores = norm.inverse_std * (sum_unmasked(by_token, mask) - norm.rest * total)
+    return scores, total
 
 
 def sum_unmasked(by_token: Array, mask: Array | None) -> Array:
@@ -167,8 +162,8 @@ def layer_gradients_through_norm(
     coefficients: Array,
     layers: Array,
     upstream: Array,
-    mask: Array | None,
     scores: Array,
+    total: Array,
     norm: Statistics,
     out: Array,
 ) -> None:
@@ -177,18 +172,19 @@ def layer_gradients_through_norm(
     Every normalised value y depends on the mean and the variance, and these on the counted tokens::
 
         d layers[j] = coefficients[j] * inverse_std[j]
-                      * (upstream - counted * (sum(upstream) + y[j] * scores[j]) / n)
+                      * (upstream - counted * (total + y[j] * scores[j]) / n)
+
+    with the scores and the total of `normalised_scores`.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # the gradient shows both
-        total = sum_unmasked(upstream.sum(axis=2, dtype=np.float64)[:, None], mask)
-        factors = (coefficients * norm.inverse_std)[:, None, None]
-        shared, along = total / -norm.n, scores[:, None, None] / -norm.n
-        for block in _blocks(layers):
-            values = norm.normalise(layers[block])
-            values *= along
-            values += shared
+        along = -scores * norm.inverse_std / norm.n
+        by_layer = along, -total / norm.n - along * norm.rest, coefficients * norm.inverse_std
+        scale, shift, factor = (array.astype(out.dtype)[:, None, None] for array in by_layer)
+        for block in blocks(layers):
+            values = np.subtract(layers[block], norm.centre[:, None, None], out=out[block])
+            values *= scale
+            values += shift
             if not norm.counted[block].all():
                 values *= norm.counted[block][:, None, :, None]
             values += upstream[block][:, None]
-            values *= factors
-            out[block] = values
+            values *= factor

@@ -28,8 +28,9 @@ Book: chapter 3, "One mixture, by hand".
 from __future__ import annotations
 
 import cmath
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,8 +51,9 @@ from elmo_toy._checks import (
 )
 from elmo_toy.layer_norm import (
     LayerNorm,
+    Statistics,
+    blocks,
     layer_gradients_through_norm,
-    mix_normalised,
     normalised_scores,
     statistics,
     sum_unmasked,
@@ -95,23 +97,27 @@ def softmax(logits: ArrayLike) -> Array:
     >>> softmax([np.log(0.2), np.log(0.3), np.log(0.5)]).round(12)
     array([0.2, 0.3, 0.5])
     """
-    values = as_numbers(logits, "logits")
+    with np.errstate(all="ignore"):
+        return _softmax(as_numbers(logits, "logits"))
+
+
+def _softmax(values: Array) -> Array:
+    """`softmax` of an array; 1e308 - -1e308 is -inf and its exp 0, which may warn."""
     if values.ndim == 0 or values.shape[-1] == 0:
         raise ValueError(f"logits must be (..., layers) with a layer, given shape {values.shape}")
     is_complex = values.dtype.kind == "c"
     if is_complex and not np.isfinite(values.imag).all():
         raise ValueError(f"logits must not hold NaN or +inf, given {values}")
     largest = values.real.max(axis=-1, keepdims=True)  # NaN if there is one
-    if not np.isfinite(largest).all():
+    if not all_finite(largest):
         if np.isneginf(largest).any() and not np.isnan(largest).any():
             raise ValueError(f"logits must have a finite value in each row, given {values}")
         raise ValueError(f"logits must not hold NaN or +inf, given {values}")
-    with np.errstate(over="ignore", under="ignore"):  # 1e308 - -1e308 is -inf, and its exp 0
-        exponentials = np.exp(values - largest)
-        total = exponentials.sum(axis=-1, keepdims=True)
-        if is_complex:
-            _refuse_cancelling(exponentials, total, values)
-        weights: Array = exponentials / total
+    exponentials = np.exp(values - largest)
+    total = exponentials.sum(axis=-1, keepdims=True)
+    if is_complex:
+        _refuse_cancelling(exponentials, total, values)
+    weights: Array = exponentials / total
     return weights
 
 
@@ -121,6 +127,7 @@ def scalar_mix(
     gamma: complex = 1.0,
     mask: Array | None = None,
     layer_norm: LayerNorm | None = None,
+    out: Array | None = None,
 ) -> Array:
     """``gamma * sum_j softmax(logits)[j] * layers[:, j]``, and 0 at masked positions.
 
@@ -137,6 +144,9 @@ def scalar_mix(
         (batch, tokens) bool, True where there is a token; None: everywhere.
     layer_norm
         Normalise the layers first; None: take them as they are.
+    out
+        Where the mixture is written and what is returned: an array of its shape and dtype that
+        shares no memory with the layers. None: a new one, whose memory costs a large batch time.
 
     Returns
     -------
@@ -145,8 +155,9 @@ def scalar_mix(
     Raises
     ------
     ValueError
-        For shapes that don't fit, an all-masked batch, non-finite values at unmasked positions, and
-        results beyond the range of the dtype.
+        For shapes that don't fit, an all-masked batch, non-finite values at unmasked positions,
+        results beyond the range of the dtype, and an unfit `out`. What `out` holds after an error
+        is not said.
     TypeError
         For layers that aren't one numpy array, or another dtype.
 
@@ -156,21 +167,25 @@ def scalar_mix(
     >>> scalar_mix(river, np.log([0.2, 0.3, 0.5])).round(12)
     array([[[1.7, 1.1]]])
     """
-    checked = _check(layers, logits, gamma, mask, layer_norm)
-    if layer_norm is not None and layers.size:
-        norm = statistics(layers, checked.mask, layer_norm)
-        mixture = mix_normalised(checked.coefficients, layers, norm)
-    else:
-        mixture = _weighted_sum(checked.coefficients, layers)
-    if checked.mask is not None:
-        mixture[~checked.mask] = 0
+    with np.errstate(all="ignore"):  # garbage at masked positions; the rest is refused below
+        checked = _check(layers, logits, gamma, mask, layer_norm)
+        batch, _, tokens, dim = layers.shape
+        dtype = checked.coefficients.dtype
+        if out is None:
+            out = np.empty((batch, tokens, dim), dtype)
+        else:
+            _check_out(out, (batch, tokens, dim), dtype, layers)
+        norm = None
+        if layer_norm is not None and layers.size:
+            norm = statistics(layers, checked.mask, layer_norm)
+        finite = _mix(checked, norm, out)
     # Non-finite input shows in the output, which is a third the size: look there first. Only a
     # coefficient of exactly 0 could hide it (some BLAS skip zeros).
-    if not checked.coefficients.all():
+    if not all(checked.coefficients.tolist()):
         refuse_non_finite(layers, checked.mask, "layers")
-    if not all_finite(mixture):
+    if not finite:
         _refuse_result(checked, gamma, "the mixture of these layers, logits and gamma")
-    return mixture
+    return out
 
 
 def scalar_mix_gradients(
@@ -201,8 +216,8 @@ def scalar_mix_gradients(
     layers, logits, gamma, mask, layer_norm
         As in `scalar_mix`; real numbers only.
     out
-        Where the layers' gradient is written: an array like layers that shares no memory with them.
-        None: a new one, whose memory costs a large batch as much time as the arithmetic.
+        Where the layers' gradient is written: an array like layers that shares no memory with them
+        or with `upstream`. None: a new one, whose memory costs a large batch time.
 
     Returns
     -------
@@ -221,32 +236,37 @@ def scalar_mix_gradients(
     >>> gradients.logits.round(12), round(gradients.gamma, 12)
     (array([ 0.08, -0.78,  0.7 ]), 0.6)
     """
-    checked = _check(layers, logits, gamma, mask, layer_norm, real_only=True)
-    upstream = _check_upstream(upstream, checked)
-    by_layer = np.empty_like(layers, order="C") if out is None else _check_out(out, layers)
-    mask, weights, coefficients = checked.mask, checked.weights, checked.coefficients
-    norm = None
-    if layer_norm is not None and layers.size:
-        norm = statistics(layers, mask, layer_norm)
-        scores = normalised_scores(layers, upstream, mask, norm)
-    else:
-        scores = _scores(layers, upstream, mask)
-    if not np.isfinite(scores).all():
-        _refuse_result(checked, gamma, "the gradient of these arguments", ("upstream", upstream))
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):  # garbage at masked positions; the rest is refused below
+        checked = _check(layers, logits, gamma, mask, layer_norm, real_only=True)
+        _check_upstream(upstream, checked)
+        if out is None:
+            out = np.empty(layers.shape, layers.dtype)
+        else:
+            _check_out(out, layers.shape, layers.dtype, layers, upstream)
+        mask, weights, coefficients = checked.mask, checked.weights, checked.coefficients
+        norm = None
+        if layer_norm is not None and layers.size:
+            norm = statistics(layers, mask, layer_norm)
+            scores, total = normalised_scores(layers, upstream, mask, norm)
+        else:
+            scores = _scores(layers, upstream, mask)
+        if not all_finite(scores):
+            _refuse_result(
+                checked, gamma, "the gradient of these arguments", ("upstream", upstream)
+            )
         m = weights @ scores
         by_logit = gamma * weights * (scores - m)
-    if norm is None:
-        _weighted_copies(coefficients, upstream, by_layer)
-    else:
-        layer_gradients_through_norm(coefficients, layers, upstream, mask, scores, norm, by_layer)
-    if mask is not None:
-        np.moveaxis(by_layer, 1, 2)[~mask] = 0
-    # Finite scores mean a finite upstream gradient, which no coefficient up to 1 can overflow.
-    safe = norm is None and np.abs(coefficients).max(initial=0) <= 1
-    if not (np.isfinite(by_logit).all() and (safe or all_finite(by_layer))):
-        _refuse_result(checked, gamma, "the gradient of these arguments")
-    return ScalarMixGradients(logits=by_logit, gamma=float(m), layers=by_layer)
+        if norm is None:
+            np.multiply(coefficients[:, None, None], upstream[:, None], out=out)
+        else:
+            layer_gradients_through_norm(coefficients, layers, upstream, scores, total, norm, out)
+        if mask is not None:
+            np.moveaxis(out, 1, 2)[~mask] = 0
+        # Finite scores mean a finite upstream gradient, which no coefficient up to 1 can overflow.
+        safe = norm is None and abs(gamma) <= 1
+        if not (all_finite(by_logit) and (safe or all_finite(out))):
+            _refuse_result(checked, gamma, "the gradient of these arguments")
+    return ScalarMixGradients(logits=by_logit, gamma=float(m), layers=out)
 
 
 def logit_penalty(logits: ArrayLike, strength: float) -> float:
@@ -478,9 +498,8 @@ def _check(
         dtype = np.dtype(np.complex128)
     if logit_array.dtype == np.float32:
         logit_array = logit_array.astype(np.float64)
-    weights = softmax(logit_array)
-    with np.errstate(over="ignore", under="ignore"):
-        coefficients = (scale * weights).astype(dtype, copy=False)
+    weights = _softmax(logit_array)
+    coefficients = (scale * weights).astype(dtype, copy=False)
     return _Checked(layers, weights, coefficients, check_mask(mask, layers))
 
 
@@ -494,7 +513,7 @@ def _refuse_result(checked: _Checked, gamma: complex, what: str, *more: tuple[st
     raise ValueError(f"{what} is beyond the range of {dtype}")
 
 
-def _check_upstream(upstream: Array, checked: _Checked) -> Array:
+def _check_upstream(upstream: Array, checked: _Checked) -> None:
     batch, _, tokens, dim = checked.layers.shape
     refuse_masked(upstream, "upstream")
     if not isinstance(upstream, np.ndarray) or upstream.dtype != checked.layers.dtype:
@@ -506,15 +525,17 @@ def _check_upstream(upstream: Array, checked: _Checked) -> Array:
         raise ValueError(
             f"upstream must have the mixture's shape {(batch, tokens, dim)}, given {upstream.shape}"
         )
-    return upstream
 
 
-def _check_out(out: Array, layers: Array) -> Array:
-    if not isinstance(out, np.ndarray) or (out.dtype, out.shape) != (layers.dtype, layers.shape):
-        raise ValueError(f"out must be like layers, {describe(layers)}, given {describe(out)}")
-    if not (out.flags.c_contiguous and out.flags.writeable) or np.may_share_memory(out, layers):
-        raise ValueError("out must be a writeable contiguous array that shares nothing with layers")
-    return out
+def _check_out(out: Array, shape: tuple[int, ...], dtype: np.dtype[Any], *read: Array) -> None:
+    refuse_masked(out, "out")
+    if not isinstance(out, np.ndarray) or (out.dtype, out.shape) != (dtype, shape):
+        raise ValueError(f"out must be a {dtype} array of shape {shape}, given {describe(out)}")
+    shares = any(np.may_share_memory(out, array) for array in read)
+    if shares or not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError(
+            "out must be a writeable contiguous array that shares no memory with the arguments"
+        )
 
 
 def _refuse_cancelling(exponentials: Array, total: Array, logits: Array) -> None:
@@ -550,13 +571,30 @@ def _penalty(logits: ArrayLike, strength: float) -> tuple[float, Array]:
 # --- arithmetic -----------------------------------------------------------------------------------
 
 
-def _weighted_sum(coefficients: Array, layers: Array) -> Array:
-    """sum_j coefficients[j] * layers[:, j], as one matrix product a sentence: no temporaries."""
-    batch, n_layers, tokens, dim = layers.shape
-    flat = layers.reshape(batch, n_layers, tokens * dim)
-    with np.errstate(over="ignore", invalid="ignore"):  # garbage at masked positions may warn
-        mixture: Array = np.matmul(coefficients[None, :], flat)
-    return mixture.reshape(batch, tokens, dim)
+def _mix(checked: _Checked, norm: Statistics | None, out: Array) -> bool:
+    """Write sum_j coefficients[j] * layers[:, j] to `out`, 0 where masked; return if all is finite.
+
+    One matrix product a sentence, without temporaries; with a layer norm, of a few sentences that
+    are centred for it.
+    """
+    coefficients, finite = checked.coefficients, True
+    shift = np.zeros((), out.dtype)
+    parts: Iterable[slice] = (slice(None),)
+    if norm is not None:
+        parts = blocks(checked.layers)
+        scaled = coefficients * norm.inverse_std
+        coefficients, shift = scaled.astype(out.dtype), (scaled @ norm.rest).astype(out.dtype)
+    for block in parts:
+        layers, mixture = checked.layers[block], out[block]
+        values = layers if norm is None else layers - norm.centre[:, None, None]
+        flat = values.reshape(*layers.shape[:2], layers.shape[2] * layers.shape[3])
+        np.matmul(coefficients, flat, out=mixture.reshape(len(flat), flat.shape[2]))
+        if shift:
+            mixture -= shift
+        if checked.mask is not None:
+            mixture[~checked.mask[block]] = 0
+        finite = finite and all_finite(mixture)
+    return finite
 
 
 def _scores(layers: Array, upstream: Array, mask: Array | None) -> Array:
@@ -565,11 +603,4 @@ def _scores(layers: Array, upstream: Array, mask: Array | None) -> Array:
     Summed over a token's dims in the layers' dtype and over tokens in float64: as fast as one long
     sum, and in float32 it keeps a digit more where the layers share a large mean.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        return sum_unmasked(np.vecdot(layers, upstream[:, None]), mask)
-
-
-def _weighted_copies(coefficients: Array, upstream: Array, out: Array) -> None:
-    """out[:, j] = coefficients[j] * upstream; nothing else is allocated."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        np.multiply(coefficients[:, None, None], upstream[:, None], out=out)
+    return sum_unmasked(np.vecdot(layers, upstream[:, None]), mask)

@@ -93,14 +93,14 @@ def opened(path: Path) -> Iterator[h5py.File]:
 
 
 @contextlib.contextmanager
-def damage_named(place: str) -> Iterator[None]:
-    """Turn what h5py raises on damaged files into a CacheError that names the place."""
+def damage_named(place: str, whole: str = "HDF5 file") -> Iterator[None]:
+    """Turn what is raised on damaged files into a CacheError that names the place."""
     try:
         yield
     except CacheError:
         raise
     except DAMAGE as error:
-        raise CacheError(f"{place}: expected a whole HDF5 file, found damage ({error})") from error
+        raise CacheError(f"{place}: expected a whole {whole}, found damage ({error})") from error
 
 
 def checksum(value: npt.NDArray[Any] | str) -> int:

@@ -11,8 +11,6 @@ Book: chapter 5, "Three caches".
 import hashlib
 import json
 import shutil
-import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -94,10 +92,10 @@ def write_layer_cache(
         with Progress(progress, len(sentences)) as bar:
             for start in starts:
                 part = sentences[start : start + PART]
-                if _read_part(folder / f"{start}.npz", part) is None:
-                    _write_part(folder / f"{start}.npz", extractor, part, batch_size)
+                if not _is_whole(folder / f"{start}.part", len(part)):
+                    _write_part(folder / f"{start}.part", extractor, part, batch_size)
                 bar.advance(len(part))
-        parts = ((folder / f"{start}.npz", sentences[start : start + PART]) for start in starts)
+        parts = (folder / f"{start}.part" for start in starts)
         _assemble(folder / path.name, parts, header, keys)
         files.publish(folder / path.name, path)
     shutil.rmtree(folder)
@@ -138,43 +136,52 @@ def _read_plan(folder: Path) -> files.Header | None:
 def _write_part(
     path: Path, extractor: FrozenExtractor, sentences: Sentences, batch_size: int
 ) -> None:
-    """All tokens of a part in a row, (layers, tokens, dim), the padding left out."""
+    """A line of type, shape and checksum, with its own checksum, and the numbers of each sentence.
+
+    The padding is left out.
+    """
     layers, mask = extractor.embed(sentences, batch_size)
     new = path.with_suffix(".new")
     with new.open("wb") as file:
-        np.savez(file, layers=layers.swapaxes(1, 2)[mask].swapaxes(0, 1), lengths=mask.sum(axis=1))
+        for padded, length in zip(layers, mask.sum(axis=1), strict=True):
+            value = np.ascontiguousarray(padded[:, :length])
+            line = json.dumps([value.dtype.str, value.shape, files.checksum(value)])
+            file.write(f"{files.checksum(line)} {line}\n".encode("ascii"))
+            file.write(value.data)
     new.replace(path)
 
 
-def _read_part(path: Path, sentences: Sentences) -> list[FloatArray] | None:
-    """Layers of each sentence of a part; None if it isn't there, or has been damaged."""
+def _read_part(path: Path) -> Iterator[tuple[FloatArray, int]]:
+    """Layers of each sentence of a part, with their checksum; a CacheError where it's damaged."""
+    with files.damage_named(str(path), "part"), path.open("rb") as file:
+        while stored := file.readline():
+            checksum, line = stored.decode("ascii").rstrip("\n").split(" ", 1)
+            if files.checksum(line) != int(checksum):
+                raise ValueError("not the line that was written")
+            dtype, shape, checksum = json.loads(line)
+            value = np.empty(shape, dtype)  # may hold what was read before: is it filled?
+            if file.readinto(value.data) < value.nbytes or files.checksum(value) != checksum:
+                raise ValueError("not the numbers that were written")
+            yield value, checksum
+
+
+def _is_whole(path: Path, sentences: int) -> bool:
+    """Whether a part is there, undamaged, with so many sentences."""
     try:
-        # Opened here: np.load leaves a damaged file open. The archive carries a checksum.
-        with path.open("rb") as file, np.load(file) as stored:
-            layers, lengths = stored["layers"], stored["lengths"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
-        return None
-    if len(lengths) != len(sentences):
-        return None
-    split: list[FloatArray] = np.split(layers, np.cumsum(lengths)[:-1], axis=1)
-    return split
+        return sum(1 for _ in _read_part(path)) == sentences
+    except files.CacheError:
+        return False
 
 
-def _assemble(
-    path: Path, parts: Iterator[tuple[Path, Sentences]], header: files.Header, keys: list[str]
-) -> None:
-    """Put the parts together in the original's layout, one part in memory at a time."""
+def _assemble(path: Path, parts: Iterator[Path], header: files.Header, keys: list[str]) -> None:
+    """Put the parts together in the original's layout, one sentence in memory at a time."""
     checksums: list[int] = []
     with h5py.File(path, "w", libver=files.LIBVER) as file:
         files.write_header(file, header)
-        for part, sentences in parts:
-            layers = _read_part(part, sentences)
-            if layers is None:
-                raise files.CacheError(f"{part}: expected a part just written, found damage")
-            for value in layers:
-                value = np.ascontiguousarray(value)
+        for part in parts:
+            for value, checksum in _read_part(part):
                 file.create_dataset(str(len(checksums)), data=value, track_times=False)
-                checksums.append(files.checksum(value))
+                checksums.append(checksum)
         file.attrs[CHECKSUMS] = np.array(checksums, dtype=np.uint32)
         lines = {key: str(line) for line, key in reversed(list(enumerate(keys)))}
         files.write_string(file, INDEX, json.dumps(lines))

@@ -92,12 +92,35 @@ def test_defaults_are_bilm_tfs_epsilon_and_allennlps_boundaries() -> None:
     np.testing.assert_allclose(out[0, :, 0], np.sqrt([0.5] * 4) * [-1, -1, 1, 1], rtol=1e-12)
 
 
-def test_float32_layers_stay_float32_with_statistics_in_float64() -> None:
-    layers = (1e4 + np.random.default_rng(0).normal(size=(2, 1, 50, 64))).astype(np.float32)
-    single = scalar_mix(layers, [0.0], layer_norm=LayerNorm())
-    double = scalar_mix(layers.astype(np.float64), [0.0], layer_norm=LayerNorm())
+@pytest.mark.parametrize("mean", [0.0, 1.0, -1e4, 1e6])
+@pytest.mark.parametrize("outlier", [0.0, 1e3])
+def test_float32_layers_stay_float32_and_lose_no_digit_beside_a_large_mean(
+    mean: float, outlier: float
+) -> None:
+    """Statistics in float64, the rest in float32: every value within a few of its own roundings."""
+    rng = np.random.default_rng(0)
+    layers = (mean + rng.normal(size=(3, 3, 20, 64))).astype(np.float32)
+    layers[0, :, 0, 0] += np.float32(outlier)  # the first value, from where the sums are taken
+    upstream = rng.normal(1.0, size=(3, 20, 64)).astype(np.float32)
+    arguments = ([0.3, -0.4, 0.1], 1.7)
+    norm = LayerNorm()
+    single = scalar_mix(layers, *arguments, layer_norm=norm)
+    double = scalar_mix(layers.astype(np.float64), *arguments, layer_norm=norm)
     assert single.dtype == np.float32
-    np.testing.assert_allclose(single, double, rtol=1e-5, atol=1e-6)
+    eps = float(np.finfo(np.float32).eps)
+    np.testing.assert_allclose(single, double, rtol=4 * eps, atol=8 * eps)
+
+    of_single = scalar_mix_gradients(layers, *arguments, upstream, layer_norm=norm)
+    of_double = scalar_mix_gradients(
+        layers.astype(np.float64), *arguments, upstream.astype(np.float64), layer_norm=norm
+    )
+    assert of_single.layers.dtype == np.float32
+    np.testing.assert_allclose(of_single.layers, of_double.layers, rtol=4 * eps, atol=8 * eps)
+    # Sums of 3,840 products, each token's 64 in float32: rounded at the scale of their sizes.
+    wide = layers.astype(np.float64)
+    normalised = (wide - wide.mean((0, 2, 3), keepdims=True)) / wide.std((0, 2, 3), keepdims=True)
+    sizes = np.abs(upstream[:, None] * normalised).sum(axis=(0, 2, 3)).max()
+    np.testing.assert_allclose(of_single.logits, of_double.logits, atol=4 * eps * sizes)
 
 
 @pytest.mark.parametrize("lengths", [[2, 2], [1, 0]])

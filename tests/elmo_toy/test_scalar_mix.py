@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -384,18 +385,51 @@ def test_the_layers_gradient_is_written_where_it_is_wanted(layer_norm: LayerNorm
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.parametrize("layer_norm", [None, LayerNorm()])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+def test_the_mixture_is_written_where_it_is_wanted(
+    dtype: Any, layer_norm: LayerNorm | None
+) -> None:
+    case = forward_arguments(random_case(5, dtype=dtype))
+    expected = scalar_mix(**case, layer_norm=layer_norm)
+    out = np.full_like(expected, np.nan)
+    assert scalar_mix(**case, layer_norm=layer_norm, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+
+
+def unfit_places(like: np.ndarray, *shared: np.ndarray) -> list[tuple[np.ndarray, str]]:
+    """What `out` must not be where it should be an array like another one, with the complaint."""
+    read_only = np.empty_like(like)
+    read_only.flags.writeable = False
+    with_gaps = np.repeat(np.empty_like(like), 2, axis=-1)[..., ::2]
+    place = re.escape(f"out must be a float64 array of shape {like.shape}, given a")
+    return [
+        (np.empty((1, 2)), place),
+        (np.empty_like(like, dtype=np.float32), place),
+        *((array, "shares no memory with the arguments") for array in shared),
+        (with_gaps, "a writeable contiguous array"),
+        (read_only, "a writeable contiguous array"),
+    ]
+
+
+def test_an_unfit_place_for_the_mixture_is_refused() -> None:
+    case = forward_arguments(random_case(5, n_layers=1))
+    mixture = scalar_mix(**case)
+    for unfit, message in unfit_places(mixture, case["layers"][:, 0]):
+        with pytest.raises(ValueError, match=message):
+            scalar_mix(**case, out=unfit)
+    with pytest.raises(ValueError, match="out must be a complex128 array"):
+        scalar_mix(**(case | {"gamma": 1 + 1e-30j}), out=np.empty_like(mixture))
+
+
 def test_an_unfit_place_for_the_layers_gradient_is_refused() -> None:
     case = random_case(5)
-    layers = case["layers"]
-    with pytest.raises(ValueError, match=r"out must be like layers, a float64 array of shape"):
-        scalar_mix_gradients(**case, out=np.empty((1, 2)))
-    with pytest.raises(ValueError, match="given a float32 array"):
-        scalar_mix_gradients(**case, out=np.empty_like(layers, dtype=np.float32))
-    with_gaps = np.repeat(np.empty_like(layers), 2, axis=3)[..., ::2]
-    read_only = np.empty_like(layers)
-    read_only.flags.writeable = False
-    for unfit in (layers, with_gaps, read_only):
-        with pytest.raises(ValueError, match="a writeable contiguous array that shares nothing"):
+    # the layers' gradient would be written over the upstream one while that is still read
+    beside = np.empty_like(case["layers"])
+    case["upstream"] = beside[:, 0]
+    case["upstream"][...] = 1
+    for unfit, message in unfit_places(case["layers"], case["layers"], beside):
+        with pytest.raises(ValueError, match=message):
             scalar_mix_gradients(**case, out=unfit)
 
 

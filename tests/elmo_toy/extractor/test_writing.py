@@ -44,16 +44,14 @@ writing.write_layer_cache({path!r}, FrozenExtractor(load_pretrained("toy-languag
 STALLS = {
     # Half of a part is in its file, under its temporary name.
     "in the middle of a part": """
-import numpy as np
-savez, parts = np.savez, []
-def stalling(file, **arrays):
+write_part, parts = writing._write_part, []
+def stalling(path, *rest):
     parts.append(0)
     if len(parts) == 4:
-        file.write(b"PK half of it")
-        file.flush()
+        path.with_suffix(".new").write_bytes(b"half of it")
         stall()
-    savez(file, **arrays)
-np.savez = stalling
+    write_part(path, *rest)
+writing._write_part = stalling
 """,
     # All parts are there; half of the sentences are in the file that is to be.
     "while the parts are put together": """
@@ -101,7 +99,7 @@ def test_killed_and_called_again_it_writes_the_bytes_of_an_unbroken_run(
         child.send_signal(signal.SIGKILL)
     assert child.returncode == -signal.SIGKILL
     assert killed.exists() is (stage == "before the parts are removed")
-    done = len(list((tmp_path / "killed.hdf5.parts").glob("*.npz")))
+    done = len(list((tmp_path / "killed.hdf5.parts").glob("*.part")))
     assert done == (3 if stage == "in the middle of a part" else 8)
 
     calls: list[int] = []
@@ -139,27 +137,46 @@ def interrupted(extractor: FrozenExtractor, path: Path, monkeypatch: pytest.Monk
     return path.with_name(f"{path.name}.parts")
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed", "emptied", "of other sentences"])
+@pytest.mark.parametrize(
+    "damage", ["cut", "changed", "changed in a line", "emptied", "of other sentences"]
+)
 def test_a_damaged_part_is_extracted_again(
     extractor: FrozenExtractor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     write_layer_cache(tmp_path / "unbroken.hdf5", extractor, LINES, 4)
     parts = interrupted(extractor, tmp_path / "layers.hdf5", monkeypatch)
-    part = parts / "8.npz"
+    part = parts / "8.part"
     stored = bytearray(part.read_bytes())
     if damage == "cut":
         del stored[len(stored) // 2 :]
     elif damage == "changed":
         stored[len(stored) // 2] ^= 1
+    elif damage == "changed in a line":
+        stored[stored.index(b"[3, 0, ") + 1] ^= 4  # the shape of a sentence without numbers
     elif damage == "emptied":
         stored.clear()
     else:
-        np.savez(part, layers=np.zeros((3, 0, 64), np.float32), lengths=np.zeros(7, np.int64))
+        writing_module._write_part(part, extractor, LINES[:7], 4)
         stored = bytearray(part.read_bytes())
     part.write_bytes(stored)
     write_layer_cache(tmp_path / "layers.hdf5", extractor, LINES, 4)
     layers, unbroken = tmp_path / "layers.hdf5", tmp_path / "unbroken.hdf5"
     assert layers.read_bytes() == unbroken.read_bytes()
+
+
+def test_damage_between_writing_a_part_and_reading_it_again_is_named(
+    extractor: FrozenExtractor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_part = writing_module._write_part
+
+    def writing_badly(path: Path, *rest: object) -> None:
+        write_part(path, *rest)  # type: ignore[arg-type] # whatever came
+        path.write_bytes(path.read_bytes()[:-1])
+
+    monkeypatch.setattr(writing_module, "_write_part", writing_badly)
+    with pytest.raises(CacheError, match=r"0\.part: expected a whole part, found damage"):
+        write_layer_cache(tmp_path / "layers.hdf5", extractor, LINES, 4)
+    assert not (tmp_path / "layers.hdf5").exists()
 
 
 @pytest.mark.parametrize(
