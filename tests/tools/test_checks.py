@@ -29,8 +29,8 @@ EXPECTED = [
     "$bin/vermin --no-tips --violations -t=3.8- elmo_toy/elmo_scalar_mix_demo.py",
     "$bin/python tools/build_book.py",
     "binder=$($bin/python tools/binder_environment.py)",
-    '$bin/python tools/normalise_notebooks.py --check --execute --python "$binder" --budget 20 '
-    "notebooks/*.ipynb",
+    '$bin/python tools/normalise_notebooks.py --check --execute --jobs 2 --python "$binder" '
+    "--budget 20 notebooks/*.ipynb",
     f"$bin/python -m pytest notebooks $workers -p no:cov --nbval --nbval-sanitize-with {SANITISER}",
     "exec $bin/python -m pytest $workers --cov --cov-report=term",
 ]
