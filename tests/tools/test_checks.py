@@ -51,6 +51,15 @@ def test_the_first_failure_ends_the_checks() -> None:
     assert not [line for line in CHECKS if re.search(r"set \+|\|\||\bexit\b|\btrap\b", line)]
 
 
+def test_what_has_a_head_start_is_done_again_where_its_failure_counts() -> None:
+    start, end = CHECKS.index("{"), CHECKS.index("} >/dev/null 2>&1 &")
+    after = CHECKS[CHECKS.index("wait") :]
+    assert start < end
+    for command in CHECKS[start + 1 : end]:
+        again = {command, f"binder=$({command})", f"ELMO_BROWSER=$({command})"}
+        assert again & set(after), command
+
+
 def test_make_and_ci_run_the_checks() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert re.search(r"^test: .*\n\t@sh tools/check\.sh$", makefile, re.M)
