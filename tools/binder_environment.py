@@ -17,10 +17,15 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from build_book import fingerprint
 from failures import explained
+
+if sys.platform != "win32":
+    import fcntl
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / ".cache" / "binder"
@@ -118,18 +123,34 @@ def make(environment: Path) -> None:
         )
 
 
+@contextmanager
+def one_at_a_time(environment: Path) -> Iterator[None]:
+    """Wait until no other process makes it, as one that checks which failed have left."""
+    environment.parent.mkdir(parents=True, exist_ok=True)
+    if sys.platform == "win32":  # which locks no folder
+        yield
+        return
+    folder = os.open(environment.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # it ends with its process, however that ends
+        yield
+    finally:
+        os.close(folder)
+
+
 def main() -> int:
     """Make the environment unless it is as it should be; print the path of its Python."""
     state = fingerprint(*(ROOT / source for source in SOURCES))
     stamp = ENVIRONMENT / STAMP
-    if not stamp.is_file() or stamp.read_text() != state:
-        stamp.unlink(missing_ok=True)  # what is killed half-way does not look whole
-        try:
-            make(ENVIRONMENT)
-            stamp.write_text(state)
-        except (BinderError, OSError, subprocess.CalledProcessError) as error:
-            print(error, file=sys.stderr)
-            return 1
+    with one_at_a_time(ENVIRONMENT):
+        if not stamp.is_file() or stamp.read_text() != state:
+            stamp.unlink(missing_ok=True)  # what is killed half-way does not look whole
+            try:
+                make(ENVIRONMENT)
+                stamp.write_text(state)
+            except (BinderError, OSError, subprocess.CalledProcessError) as error:
+                print(error, file=sys.stderr)
+                return 1
     print(python_of(ENVIRONMENT))
     return 0
 

@@ -12,7 +12,11 @@ from pathlib import Path
 
 from failures import explained, install_quietly
 
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+# First the one without windows: it draws a page as the others do, in half the time.
+NAMES = (
+    *("chromium-headless-shell", "chromium", "chromium-browser"),
+    *("google-chrome-stable", "google-chrome", "chrome"),
+)
 PLACES = (
     Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"),
     Path("/Applications/Chromium.app/Contents/MacOS/Chromium"),
@@ -62,9 +66,10 @@ def install_browser() -> str | None:
     """Install Chromium in the ways that fit this machine until there is one; return its path."""
     ways = {"Playwright": [sys.executable, "-m", "playwright", "install", "chromium"]}
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        # Ubuntu's package of that name needs a snap service, so Playwright stays the second way
-        packages = "chromium fonts-liberation"  # without any font a page is drawn without text
-        install = f"apt-get update -qq && apt-get install -y -qq --no-install-recommends {packages}"
+        # Ubuntu's package of Chromium needs a snap service, so Playwright stays the second way;
+        # without any font a page is drawn without text; not every Debian has the first package
+        get = "apt-get install -y -qq --no-install-recommends fonts-liberation"
+        install = f"apt-get update -qq && {{ {get} chromium-headless-shell || {get} chromium; }}"
         ways = {"apt-get": ["sh", "-c", install], **ways}
     for name, command in ways.items():
         print(f"Installing a browser for the tests: {' '.join(command)}", file=sys.stderr)

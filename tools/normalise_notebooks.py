@@ -6,6 +6,7 @@ differs between two runs or two machines: no pictures, no widget state, no times
     python tools/normalise_notebooks.py notebooks/*.ipynb              rewrite
     python tools/normalise_notebooks.py --execute notebooks/*.ipynb    run, then rewrite
     python tools/normalise_notebooks.py --check notebooks/*.ipynb      change nothing; 1 if it would
+    python tools/normalise_notebooks.py --execute --jobs 2 notebooks/*.ipynb     two at a time
     python tools/normalise_notebooks.py --execute --python PYTHON notebooks/*.ipynb
         run with another Python, in an empty folder: as on a host that has a notebook and no more
 
@@ -29,8 +30,11 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache, partial
+from io import StringIO
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +261,51 @@ def difference(before: str, after: str, name: str) -> str:
     return "\n".join(lines)
 
 
+def treated(path: Path, options: argparse.Namespace) -> int:
+    """Do with one notebook what the options say, and tell; return the exit status."""
+    status = 0
+    before = path.read_bytes().decode("utf-8")
+    try:
+        notebook = parse(before, str(path))
+        if options.execute:
+            seconds = (
+                execute_apart(notebook, options.python.absolute())
+                if options.python
+                else execute(notebook, path.resolve().parent)
+            )
+            print(f"{path}: ran in {seconds:.1f} s of processor time")
+            if seconds > options.budget:
+                print(
+                    f"{path}: needs {seconds:.1f} s of processor time, more than the "
+                    f"{options.budget:g} s that a notebook may take",
+                    file=sys.stderr,
+                )
+                status = 1
+        after = normalise(notebook, str(path))
+    except NotebookError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except (CellControlSignal, DeadKernelError) as error:
+        print(f"{path}: did not run to its end:\n{error}", file=sys.stderr)
+        return 1
+    if after == before:
+        return status
+    if options.check:
+        excerpt = difference(before, after, str(path))
+        print(f"{path}: not normalised:\n{excerpt}", file=sys.stderr)
+        return 1
+    write_whole(path, after.encode())
+    print(f"{path}: rewritten")
+    return status
+
+
+def treated_quietly(path: Path, options: argparse.Namespace) -> tuple[int, str, str]:
+    """Do the same in a process beside others; return the exit status and what is to be told."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        status = treated(path, options)
+    return status, out.getvalue(), err.getvalue()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -272,55 +321,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="SECONDS",
         help="processor time that running one notebook may take (default: %(default)g)",
     )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="how many notebooks to run at a time (default: %(default)d)",
+    )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     options = parser.parse_args(arguments)
     for path in options.files:
         if not path.is_file():
             print(f"{path}: {'a folder' if path.is_dir() else 'no such file'}", file=sys.stderr)
             return 2
+    if options.jobs < 1:
+        parser.error(f"--jobs is {options.jobs}; it takes at least one")
     if options.python and not options.execute:
         parser.error("--python says what runs a notebook: it needs --execute")
     if options.python and not options.python.is_file():
         print(f"{options.python}: no such Python", file=sys.stderr)
         return 2
 
+    if options.jobs == 1:
+        return max([treated(path, options) for path in options.files])
+    # A process's time is measured by that of its children, so each has one notebook at a time.
     status = 0
-    for path in options.files:
-        before = path.read_bytes().decode("utf-8")
-        try:
-            notebook = parse(before, str(path))
-            if options.execute:
-                seconds = (
-                    execute_apart(notebook, options.python.absolute())
-                    if options.python
-                    else execute(notebook, path.resolve().parent)
-                )
-                print(f"{path}: ran in {seconds:.1f} s of processor time")
-                if seconds > options.budget:
-                    print(
-                        f"{path}: needs {seconds:.1f} s of processor time, more than the "
-                        f"{options.budget:g} s that a notebook may take",
-                        file=sys.stderr,
-                    )
-                    status = 1
-            after = normalise(notebook, str(path))
-        except NotebookError as error:
-            print(error, file=sys.stderr)
-            status = 1
-            continue
-        except (CellControlSignal, DeadKernelError) as error:
-            print(f"{path}: did not run to its end:\n{error}", file=sys.stderr)
-            status = 1
-            continue
-        if after == before:
-            continue
-        if options.check:
-            excerpt = difference(before, after, str(path))
-            print(f"{path}: not normalised:\n{excerpt}", file=sys.stderr)
-            status = 1
-        else:
-            write_whole(path, after.encode())
-            print(f"{path}: rewritten")
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as processes:
+        for its_status, out, err in processes.map(
+            partial(treated_quietly, options=options), options.files
+        ):
+            print(out, end="", flush=True)
+            print(err, end="", flush=True, file=sys.stderr)
+            status = max(status, its_status)
     return status
 
 

@@ -19,7 +19,7 @@ from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup, NavigableString, Tag
 
 WEIGHT_BUDGET = 300_000
 """Bytes that a page and everything it loads may weigh, gzipped."""
@@ -610,10 +610,18 @@ def blocking_scripts(site: Site) -> list[str]:
 
 def visible_text(page: Page, *without: str) -> str:
     """Return the text of the author's part of a page, leaving out what the selectors match."""
-    body = BeautifulSoup(str(page.body), "html.parser")
-    for tag in body.select(", ".join(("script", "style", *without))):
-        tag.replace_with(" ")
-    return body.get_text()
+    left_out = {id(tag) for tag in page.body.select(", ".join(("script", "style", *without)))}
+
+    def texts(tag: Tag) -> Iterator[str]:
+        for child in tag.children:
+            if id(child) in left_out:
+                yield " "
+            elif isinstance(child, Tag):
+                yield from texts(child)
+            elif type(child) is NavigableString:  # and no comment, which is a kind of it
+                yield child
+
+    return "".join(texts(page.body))
 
 
 def warnings_shown(site: Site) -> list[str]:

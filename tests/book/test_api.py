@@ -22,12 +22,6 @@ LONGEST = 150_000
 """Bytes of HTML that a page of the reference may have: a longer one is two."""
 
 
-@pytest.fixture(scope="module")
-def site(site_folder: Path) -> Site:
-    """Read the built book."""
-    return Site(site_folder)
-
-
 def test_every_public_name_has_one_entry(site: Site) -> None:
     problems = names_without_entry(site, PACKAGE)
     assert not problems, "\n".join(problems)

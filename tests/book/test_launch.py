@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 import yaml
 from site_checks import Page, Site
 
@@ -16,12 +15,6 @@ CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"
 ADDRESS: str = CONFIG["repository"]["url"]
 BRANCH: str = CONFIG["repository"]["branch"]
 OWNER_AND_NAME = "/".join(ADDRESS.split("/")[-2:])
-
-
-@pytest.fixture(scope="module")
-def site(site_folder: Path) -> Site:
-    """The built book."""
-    return Site(site_folder)
 
 
 def buttons(page: Page) -> dict[str, str]:

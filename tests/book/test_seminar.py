@@ -22,12 +22,6 @@ KIT = (
 NAMES_OF_PLACES = re.compile(r"(?:chapters?|Table)(?: \d(?:, \d)*(?:,| and)?)? $", re.IGNORECASE)
 
 
-@pytest.fixture(scope="module")
-def site(site_folder: Path) -> Site:
-    """Read the built book."""
-    return Site(site_folder)
-
-
 def page(site: Site, name: str) -> Page:
     return site.by_name[f"book/seminar/{name}.html"]
 

@@ -33,12 +33,6 @@ CHECKS: tuple[Callable[[Site], list[str]], ...] = (
 )
 
 
-@pytest.fixture(scope="module")
-def site(site_folder: Path) -> Site:
-    """Read the built book."""
-    return Site(site_folder)
-
-
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_no_page_has(check: Callable[[Site], list[str]], site: Site) -> None:
     """No page has what the check looks for."""

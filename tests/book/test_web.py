@@ -72,11 +72,6 @@ def undescribed_pages(site: Site, base: str) -> list[str]:
     return problems
 
 
-@pytest.fixture(scope="module")
-def site(site_folder: Path) -> Site:
-    return Site(site_folder)
-
-
 def test_every_page_is_described(site: Site) -> None:
     problems = undescribed_pages(site, BASE)
     assert not problems, "\n".join(problems)

@@ -42,8 +42,23 @@ reader loses the place. (The usual limit for a good page, 0.1, would let five li
 LINE_CONTRAST = 3.0
 TEXT_CONTRAST = 4.5
 
-# No name is looked up, so a request to another host fails at once instead of after a time-out.
-FLAGS = [*TOOL_FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+# For each window Chromium would draw two lists below its address bar, pages themselves, which takes
+# longer than the page that is tested. Of what Playwright turns off in the same way, which is
+# replaced by this, the rest is turned off again.
+OFF = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"),
+    *("AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync"),
+    *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades"),
+    *("LensOverlay", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"),
+    *("PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"),
+)
+
+FLAGS = [
+    *TOOL_FLAGS,
+    # No name is looked up, so a request to another host fails at once instead of after a time-out.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    f"--disable-features={','.join(OFF)}",
+]
 
 WATCH_LAYOUT = """
 window.layoutShift = { sum: 0, sources: [] };

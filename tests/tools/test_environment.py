@@ -104,4 +104,5 @@ def test_ways_to_install_are_tried_until_there_is_a_browser(
     monkeypatch.setattr(browser, "find_browser", lambda: "/chrome" if len(tried) == 2 else None)
     assert browser.install_browser() == "/chrome"
     assert "apt-get install" in tried[0]
+    assert "chromium-headless-shell || " in tried[0]
     assert tried[1] == "chromium"

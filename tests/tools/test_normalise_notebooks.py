@@ -323,3 +323,27 @@ def test_execute_reports_a_raising_cell_and_keeps_the_file(
     assert tool.main(["--execute", str(path)]) == 1
     assert path.read_bytes() == before
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_two_at_a_time_are_told_one_after_the_other(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In the order in which they were named, each with its own time, and one failure is one."""
+    paths = []
+    for name, source in (("a", BUSY), ("b", "1 / 0"), ("c", "print(3)")):
+        (tmp_path / name).mkdir()
+        notebook = nbformat.v4.new_notebook(cells=[code(source, None)])
+        paths.append(str(saved(tmp_path / name, notebook)))
+    assert tool.main(["--execute", "--jobs", "2", *paths]) == 1
+    said = capfd.readouterr()
+    assert [line.partition(":")[0] for line in said.out.splitlines()] == [
+        *(paths[0], paths[0], paths[2], paths[2])
+    ]
+    seconds = [float(found) for found in re.findall(r"ran in (\d+\.\d) s", said.out)]
+    assert seconds[0] >= 2.5
+    assert seconds[1] < seconds[0]
+    assert f"{paths[1]}: did not run to its end:\n" in said.err
+    assert "ZeroDivisionError" in said.err
+    assert nbformat.read(paths[2], as_version=4).cells[0].outputs[0].text == "3\n"
+    with pytest.raises(SystemExit):
+        tool.main(["--jobs", "0", *paths])
