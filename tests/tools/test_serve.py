@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -30,13 +31,20 @@ def site(tmp_path: Path) -> Path:
     return folder
 
 
-def start(site: Path, *more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, SCRIPT, "0", site, *more],
+@contextlib.contextmanager
+def start(site: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
+    """Start the server; it has ended in the end."""
+    # a shell's background job, as these tests may be, hands on that SIGINT is ignored
+    with subprocess.Popen(
+        ["env", "--default-signal=INT", sys.executable, SCRIPT, "0", site, *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def said_port(process: subprocess.Popen[str]) -> int:
@@ -122,7 +130,7 @@ def test_it_stops_quietly_when_it_is_interrupted(site: Path) -> None:
 
 def test_make_serves_with_this_and_only_to_this_machine() -> None:
     done = subprocess.run(
-        ["make", "--dry-run", "serve", "PORT=9000"],
+        ["make", "--no-print-directory", "--dry-run", "serve", "PORT=9000"],
         cwd=SCRIPT.parents[1],
         capture_output=True,
         text=True,
