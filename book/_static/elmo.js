@@ -26,18 +26,21 @@ globalThis.ElmoBoxes = (() => {
     });
   }
 
-  const observer = new ResizeObserver((entries) => mark(entries.map((entry) => entry.target)));
+  // A box may be there while what is in it is not.
+  const isLaidOut = (box) => (box.firstElementChild ?? box).checkVisibility({ contentVisibilityAuto: true });
+  const markLaidOut = (some) => mark(some.filter(isLaidOut));
+  const observer = new ResizeObserver((entries) => markLaidOut(entries.map((entry) => entry.target)));
 
   function watch(box) {
     boxes.add(box);
     observer.observe(box);
+    box.addEventListener("contentvisibilityautostatechange", () => markLaidOut([box]));
   }
 
   document.querySelectorAll("div.math, pre, .cell_output > .output, .pst-scrollable-table-container")
     .forEach(watch);
   // A font that arrives late widens a formula, and its box stays as it was.
-  document.fonts.addEventListener("loadingdone", () =>
-    mark([...boxes].filter((box) => box.checkVisibility({ contentVisibilityAuto: true }))));
+  document.fonts.addEventListener("loadingdone", () => markLaidOut([...boxes]));
   addEventListener("keydown", function first({ key }) {
     if (key !== "Tab") return;
     removeEventListener("keydown", first);

@@ -9,8 +9,11 @@ from playwright.sync_api import Browser, Page
 GRADIENT = "notebooks/04_gradient.html"
 PHONE = {"width": 412, "height": 823}
 
-LAID_OUT = """() => [...document.querySelectorAll("[data-later]")]
-  .map((block) => block.firstElementChild.checkVisibility({ contentVisibilityAuto: true }))"""
+WAITING = """() => [...document.querySelectorAll("[data-later]")]
+  .map((block) => !block.firstElementChild.checkVisibility({ contentVisibilityAuto: true }))"""
+
+STOPS = """() => [...document.querySelectorAll("article :is(pre, div.math)")]
+  .map((box) => box.tabIndex === 0)"""
 
 ESTIMATED_AND_REAL = """() => [...document.querySelectorAll("[data-later]")].map((block) => [
   parseFloat(block.style.getPropertyValue(innerWidth <= 700 ? "--phone" : "--desk")),
@@ -53,13 +56,38 @@ def open_page(browser: Browser, address: str) -> Page:
     return page
 
 
-def test_most_of_a_long_page_waits_for_the_reader(browser: Browser, served: Served) -> None:
+def laid_out(page: Page) -> float:
+    """Return how many boxes the browser has made up to now, of elements and of text."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return float(next(one["value"] for one in metrics if one["name"] == "LayoutObjects"))
+
+
+@pytest.mark.parametrize("name", [GRADIENT, "book/notation.html"])
+def test_most_of_a_long_page_waits_for_the_reader(
+    name: str, browser: Browser, served: Served
+) -> None:
     """Scripts measure nothing that is not laid out: that would have it laid out at once."""
+    page = open_page(browser, served.http + name)
+    waiting = page.evaluate(WAITING)
+    assert not waiting[0]
+    assert sum(waiting) > len(waiting) / 3
+    at_first = laid_out(page)
+    page.evaluate(SETTLE)
+    assert at_first < 0.8 * laid_out(page)
+    page.context.close()
+
+
+def test_tab_finds_the_boxes_that_scroll_further_down(browser: Browser, served: Served) -> None:
+    """What is next may not be laid out yet; and no box that doesn't scroll is a stop."""
     page = open_page(browser, served.http + GRADIENT)
-    laid_out = page.evaluate(LAID_OUT)
-    assert len(laid_out) > 40
-    assert laid_out[0]
-    assert sum(laid_out) < len(laid_out) / 3
+    assert any(page.evaluate(WAITING))
+    page.keyboard.press("Tab")
+    stops = page.evaluate(STOPS)
+    page.evaluate(SETTLE)
+    assert stops == page.evaluate(STOPS)
+    assert set(stops) == {True, False}
     page.context.close()
 
 
