@@ -56,7 +56,7 @@ bench: environment-test book
 	@$(BIN)/python benchmarks/everything.py
 
 clean:
-	rm -rf _build book/_generated .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf _build build book/_generated .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find elmo_toy tests tools benchmarks -name __pycache__ -type d -exec rm -rf {} +
 	$(if $(ALL),rm -rf .venv .cache *.egg-info)
 

@@ -11,7 +11,8 @@ case $1 in
 esac
 
 supported='import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))'
-# There while .venv changes: what was killed half-way can look whole to pip.
+# There while .venv changes, with the process that changes it: what was killed half-way can look
+# whole to pip, and what another one is at must not be taken away from it.
 unfinished=.venv/unfinished
 
 find_python() {
@@ -33,6 +34,22 @@ check_writable() {
     exit 1
 }
 
+mark_unfinished() {
+    (set -C && echo $$ >$unfinished) 2>/dev/null && return
+    check_alone
+    { echo $$ >$unfinished; } 2>/dev/null || : # on a full disk it is there without the number
+}
+
+check_alone() {
+    read -r other <$unfinished || return 0
+    [ "$other" = $$ ] && return
+    kill -0 "$other" 2>/dev/null || return 0
+    case $(cat "/proc/$other/stat" 2>/dev/null) in *') Z '*) return ;; esac # dead, not yet reaped
+    echo "Process $other is installing into .venv: try again when it has ended." >&2
+    echo 'If it is another program, start anew: make clean ALL=1' >&2
+    exit 1
+}
+
 make_environment() {
     check_writable "$PWD"
     python=$(find_python)
@@ -44,7 +61,7 @@ make_environment() {
     echo "Making .venv with $("$python" --version)."
     rm -rf .venv
     mkdir .venv
-    : >$unfinished
+    mark_unfinished
     if ! said=$("$python" -m venv .venv 2>&1); then
         # ensurepip, a process of venv's own, keeps the reason to itself
         (head -c 4000000 /dev/zero >.venv/room) 2>/dev/null || said='No space left on device'
@@ -71,6 +88,7 @@ install() {
 }
 
 if [ -e $unfinished ]; then
+    check_alone
     echo 'The last installation was not finished, so .venv is made anew.'
     make_environment
 elif ! .venv/bin/python -c "import pip; $supported" >/dev/null 2>&1; then
@@ -86,7 +104,7 @@ stamp=.venv/installed-$1-$hash
 
 check_writable "$PWD/.venv"
 echo "Installing $requirements into .venv. The first time this takes a minute or two."
-: >$unfinished
+mark_unfinished
 install --requirement "$requirements"
 install --no-build-isolation --no-deps --editable .
 for old in .venv/installed-*; do # other versions than they say are there now

@@ -117,7 +117,7 @@
           ${buttons("values of gamma", [[1, "1, the article"], [2, "2, the article"], [-1, "−1"]].map(
             ([value, name]) => button("gamma", value, `γ = ${name}`, 1)))}
           ${slider(id, "along", "γ·s moved along (2, 5, 4)", ALONG)}
-          <p class="elmo-note">Before you move it: what will change, and what will stand still?
+          <p class="elmo-note">What changes along this direction, and what stands still?
             Largest weight now: ${value("largest")}. ${value("room")}</p>
           ${table(PARTS, [...rows, ["mean", "", "", "", "loss"]])}</div><div>
           ${presets("presets of the weights")}

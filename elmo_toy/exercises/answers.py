@@ -48,6 +48,10 @@ class Verdict:
     def __repr__(self) -> str:
         return self.text
 
+    def _repr_markdown_(self) -> str | None:
+        """In a notebook a hint shows its formulas, as the folded one above the cell does."""
+        return self.text if self.status == "wrong" else None
+
 
 def tolerance(value: Any, digits: int = DIGITS) -> float:
     """Half a unit of the third digit of the largest number, or of another digit.

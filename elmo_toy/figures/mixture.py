@@ -131,7 +131,7 @@ def two_cones(weights: Array, *, alt: str) -> Figure:
         axes.plot(*seen(weights), **PLACE)
         axes.plot(0, 0, marker="o", color=INK, markersize=6)
         label(axes, "γ = 0", (0.0, 0.0), xytext=(10, -4))
-        label(axes, "γ = 1", tuple(seen(weights)), xytext=(-12, 3), ha="right")
+        label(axes, "γ = 1", tuple(seen(np.array([0, 1, 0]))), xytext=(6, -9))
         label(axes, "γ > 0", (1.1, 0.55))
         label(axes, "γ < 0", (1.1, -0.55))
         label(axes, "mixed signs:\nout of reach", (-2.15, 0.0))

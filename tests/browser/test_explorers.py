@@ -88,6 +88,25 @@ def visiting(page: Page, way: str, kind: Kind, moves: int) -> Iterator[Driver]:
     assert all(url.startswith(way) for url in visit.requested)
 
 
+CUT_OFF = """() => [...document.querySelectorAll(".elmo-live table")].filter((table) =>
+  !table.closest(".elmo-scroll") && table.scrollWidth > table.parentElement.clientWidth + 1
+).map((table) => `${table.scrollWidth} of ${table.parentElement.clientWidth} pixels`)"""
+
+
+@kinds
+@pytest.mark.parametrize("width", [320, 360, 500])
+def test_no_column_is_cut_off_on_a_phone(
+    browser: Browser, served: Served, kind: Kind, width: int
+) -> None:
+    """A table without a box that scrolls is as narrow as the explorer, with every column."""
+    context = new_context(browser, Mode("light", width=width))
+    driver = opened(context.new_page(), served.http, kind)
+    driver.page.locator(f"{kind.tag} .elmo-live").first.wait_for()
+    found = driver.page.evaluate(CUT_OFF)
+    context.close()
+    assert found == []
+
+
 def test_mixture_shows_the_package_numbers(page: Page, way: str) -> None:
     """Every control of `elmo-mixture`, by keyboard and by pointer, then a link and a reset."""
     with visiting(page, way, MIXTURE, moves=35) as driver:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import browser
@@ -106,3 +107,21 @@ def test_ways_to_install_are_tried_until_there_is_a_browser(
     assert "apt-get install" in tried[0]
     assert "chromium-headless-shell || " in tried[0]
     assert tried[1] == "chromium"
+
+
+def test_what_another_process_installs_is_left_alone(tmp_path: Path) -> None:
+    """The mark of an installation holds its process; when that is dead, .venv is made anew."""
+    mark = tmp_path / ".venv" / "unfinished"
+    mark.parent.mkdir()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        mark.write_text(f"{other.pid}\n", encoding="utf-8")
+        done = run(tmp_path, None)
+        assert done.returncode != 0
+        assert done.stdout == ""
+        assert done.stderr.startswith(f"Process {other.pid} is installing into .venv: ")
+        assert mark.read_text(encoding="utf-8") == f"{other.pid}\n"
+        other.communicate(b"\n")
+    shutil.rmtree(tmp_path / "tools")
+    shutil.rmtree(tmp_path / "programs")
+    done = run(tmp_path, None)
+    assert done.stdout.startswith("The last installation was not finished")

@@ -106,7 +106,8 @@ def key_lines(items: Sequence[quiz.Item]) -> list[str]:
         )
         name = f"{item.id}: " if item.misconception else ""
         behind = f" ({beliefs})" if beliefs else ""
-        lines.append(f"{name}{item.key}. {item.right.text}. {item.right.explanation}{behind}")
+        right = item.right.text.removesuffix(".")
+        lines.append(f"{name}{item.key}. {right}. {item.right.explanation}{behind}")
     return lines
 
 

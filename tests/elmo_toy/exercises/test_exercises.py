@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from elmo_toy import descent, exercises
 from elmo_toy.bilm.model import parameter_shapes
@@ -81,6 +82,14 @@ def test_unreadable_answers_get_a_sentence(exercise: Exercise) -> None:
 
 def test_an_answer_that_is_nothing_known_gets_the_first_hint() -> None:
     assert str(check("3.4", 123.0)).endswith(f"not yet. A hint: {EXERCISES['3.4'].hints[0]}")
+
+
+def test_a_hint_shows_its_formulas_in_a_notebook() -> None:
+    formats = DisplayFormatter().format
+    hint = check("2.2", (0.0, 0.0))
+    assert hint.status == "wrong"
+    assert "$[x, h]" in formats(hint)[0]["text/markdown"]
+    assert list(formats(check("2.2", ...))[0]) == ["text/plain"]
 
 
 def test_an_unknown_id() -> None:
