@@ -15,6 +15,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -37,11 +38,16 @@ DEMO = PACKAGE / "elmo_scalar_mix_demo.py"
 DEMO_STATES = Path("book") / "_generated" / "elmo_scalar_mix_states.json"
 # What the look and the behaviour of every book depend on, whichever folder it stands in.
 SHARED = (PACKAGE, ROOT / "tools", ROOT / "book" / "_static", ROOT / "_config.yml")
+# What runs the notebooks and builds the pages; a book of a test stands without them.
+REQUIREMENTS = (ROOT / "requirements.txt", ROOT / "notebooks" / "requirements.txt")
 CONTENTS = "_toc.yml"
 FINGERPRINT = ".fingerprint"
 SCRATCH = ".building-"
 # Folders of a source that hold no input: they are generated, or belong to a tool.
 NO_INPUT = {"_build", "_generated", "__pycache__"}
+
+# The name that a line of a requirements file begins with; options and comments have none.
+DISTRIBUTION = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 # What a cell prints is sent when the cell ends, or before a figure: sent in pieces, as a slow
 # machine does every fifth of a second, a line would be broken where two pieces meet.
@@ -63,13 +69,47 @@ def files_below(path: Path) -> Iterator[Path]:
                 yield from files_below(child)
 
 
+def versions(*requirements: Path) -> list[str]:
+    """Return the installed versions of what the files require, and of what that brings along.
+
+    Not of all that is installed: JupyterLab or the tests' tools, installed later, change no page.
+    """
+    wanted = [
+        line
+        for file in requirements
+        if file.is_file()
+        for line in file.read_text("utf-8").splitlines()
+        if DISTRIBUTION.match(line)
+    ]
+    found: dict[str, str] = {}
+    while wanted:
+        name = canonical(wanted.pop())
+        if name in found:
+            continue
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:  # for another system, say
+            found[name] = "none"
+            continue
+        found[name] = distribution.version
+        wanted += [line for line in distribution.requires or [] if "extra ==" not in line]
+    return sorted(f"{name}=={version}" for name, version in found.items())
+
+
+def canonical(requirement: str) -> str:
+    """Return the name in a requirement, as names are compared.
+
+    >>> canonical("Sphinx_Design>=0.6; python_version > '3'")
+    'sphinx-design'
+    """
+    name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def fingerprint(*paths: Path) -> str:
-    """Return a hash of names and contents below `paths`, and of the installed versions."""
+    """Return a hash of names and contents below `paths`, and of the versions that matter."""
     digest = hashlib.sha256(sys.version.encode())
-    for version in sorted(
-        f"{distribution.name}=={distribution.version}"
-        for distribution in importlib.metadata.distributions()
-    ):
+    for version in versions(*REQUIREMENTS):
         digest.update(f"{version}\n".encode())
     for path in paths:
         for file in files_below(path.resolve()):

@@ -1,6 +1,7 @@
 """What build_book.py refuses, and what it does without building anything."""
 
 import fcntl
+import importlib.metadata
 import json
 import os
 import sqlite3
@@ -23,6 +24,22 @@ def source(tmp_path: Path) -> Path:
     (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n")
     stamp.write_text(build_book.fingerprint(*build_book.inputs(folder)))
     return folder
+
+
+def test_versions_are_those_of_what_the_book_needs(tmp_path: Path) -> None:
+    """With what they bring along and without the tests' tools, which change no page."""
+    found = dict(one.split("==") for one in build_book.versions(*build_book.REQUIREMENTS))
+    assert found["sphinx"] == importlib.metadata.version("Sphinx")
+    assert {"numpy", "markupsafe", "typing-extensions", "setuptools"} <= found.keys()
+    assert not {"pytest", "hypothesis", "mypy", "playwright"} & found.keys()
+    assert all(" " not in name and name == name.lower() for name in found)
+    (tmp_path / "more.txt").write_text(
+        "# a remark\n-r other.txt\nno.such_thing>=1; x > '3'\nNumPy\n"
+    )
+    assert build_book.versions(tmp_path / "more.txt", tmp_path / "none.txt") == [
+        "no-such-thing==none",
+        f"numpy=={importlib.metadata.version('numpy')}",
+    ]
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
