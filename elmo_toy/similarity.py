@@ -34,7 +34,8 @@ def cosine(first: Array, second: Array) -> Array:
     Raises
     ------
     ValueError
-        For vectors of different length, or a vector of zeros: it has no direction.
+        For vectors of different length, values that aren't finite (or whose squares aren't), or a
+        vector of zeros: it has no direction.
 
     Source: linear algebra. Book: chapter 1, "A cosine needs a background".
 
@@ -47,7 +48,10 @@ def cosine(first: Array, second: Array) -> Array:
             "first and second must have equal last axes, "
             f"given shapes {first.shape} and {second.shape}"
         )
-    lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
+    if not np.isfinite(lengths).all():
+        raise ValueError("first and second must be finite, as the squares of their values must be")
     if not lengths.all():
         raise ValueError("first and second must hold no vector of zeros, given one")
     found: Array = np.einsum("...d,...d->...", first, second) / lengths

@@ -34,7 +34,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import cache, partial
 from io import StringIO
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +144,10 @@ def parse(text: str, name: str) -> NotebookNode:
         raw = json.loads(text)
     except json.JSONDecodeError as error:
         raise NotebookError(f"{name}: not JSON: {error}") from error
-    if not isinstance(raw, dict) or raw.get("nbformat") != 4 or "cells" not in raw:
+    cells = raw.get("cells") if isinstance(raw, dict) and raw.get("nbformat") == 4 else None
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise NotebookError(f"{name}: not a notebook of format 4")
-    ids = [cell.get("id") for cell in raw["cells"]]
+    ids = [cell.get("id") for cell in cells]
     for position, cell_id in enumerate(ids, start=1):
         if not cell_id:
             raise NotebookError(f"{name}: cell {position} has no id: name it after what it does")
@@ -264,8 +265,8 @@ def difference(before: str, after: str, name: str) -> str:
 def treated(path: Path, options: argparse.Namespace) -> int:
     """Do with one notebook what the options say, and tell; return the exit status."""
     status = 0
-    before = path.read_bytes().decode("utf-8")
     try:
+        before = path.read_bytes().decode("utf-8")
         notebook = parse(before, str(path))
         if options.execute:
             seconds = (
@@ -284,6 +285,9 @@ def treated(path: Path, options: argparse.Namespace) -> int:
         after = normalise(notebook, str(path))
     except NotebookError as error:
         print(error, file=sys.stderr)
+        return 1
+    except UnicodeDecodeError as error:
+        print(f"{path}: not UTF-8: {error}", file=sys.stderr)
         return 1
     except (CellControlSignal, DeadKernelError) as error:
         print(f"{path}: did not run to its end:\n{error}", file=sys.stderr)
@@ -347,12 +351,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # A process's time is measured by that of its children, so each has one notebook at a time.
     status = 0
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as processes:
-        for its_status, out, err in processes.map(
-            partial(treated_quietly, options=options), options.files
-        ):
-            print(out, end="", flush=True)
-            print(err, end="", flush=True, file=sys.stderr)
-            status = max(status, its_status)
+        try:
+            for its_status, out, err in processes.map(
+                partial(treated_quietly, options=options), options.files
+            ):
+                print(out, end="", flush=True)
+                print(err, end="", flush=True, file=sys.stderr)
+                status = max(status, its_status)
+        except BaseException:  # they would be waited for; what runs a kernel refuses a mere request
+            for process in active_children():
+                process.kill()
+            raise
     return status
 
 

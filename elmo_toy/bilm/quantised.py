@@ -42,11 +42,18 @@ def quantise(matrix: FloatArray) -> Quantised:
     -------
     Quantised; no value is off by more than half of its column's factor, but for float32's rounding.
 
+    Raises
+    ------
+    ValueError
+        For values that aren't finite: they have no whole number.
+
     Book: chapter 1, "Sentences of your own".
 
     >>> quantise(np.array([[2.54, 0.0], [-1.28, 0.0]])).numbers.tolist()
     [[127, 0], [-64, 0]]
     """
+    if not np.isfinite(matrix).all():
+        raise ValueError("matrix: expected finite numbers, got NaN or infinity")
     smallest = np.finfo(np.float32).tiny  # for a column of zeros
     factors = np.maximum(np.abs(matrix).max(axis=0) / MOST, smallest).astype(np.float32)
     return Quantised(np.rint(matrix / factors).astype(np.int8), factors)

@@ -274,10 +274,11 @@ def train(
     FloatingPointError
         If the given model's loss on ``development`` is not finite.
     ValueError, TypeError
-        If a number is out of range, or none.
+        If a number is out of range, or none; a TypeError if ``rng`` is no Generator.
 
     Book: chapter 2, "A language model trained live".
     """
+    text.checked_generator(rng)
     text.checked_count(tokens, "tokens")
     text.checked_count(evaluations, "evaluations")
     _check_positive(clip_norm=clip_norm)

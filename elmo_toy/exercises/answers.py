@@ -10,7 +10,7 @@ Book: chapter 4, "Falling loss verifies nothing".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -74,11 +74,24 @@ def apart(first: Any, second: Any) -> bool:
     return float(np.abs(one - two).max()) > tolerance(one) + tolerance(two)
 
 
-def unanswered(given: Any) -> bool:
-    """``...`` and ``None``, also as a whole list of them."""
+def unanswered(given: Any, depth: int = 9) -> bool:
+    """``...`` and ``None``, also as a whole list of them; a list may hold itself."""
     if isinstance(given, list | tuple) and given:
-        return all(unanswered(item) for item in given)
+        return depth > 0 and all(unanswered(item, depth - 1) for item in given)
     return given is None or given is Ellipsis
+
+
+def named(error: BaseException) -> str:
+    """An error's kind and what it says, if it says something.
+
+    >>> named(ValueError("no such layer"))
+    'ValueError: no such layer'
+    """
+    try:
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+    except Exception:  # an error of a reader's own
+        text = "(without a message)"
+    return f"{type(error).__name__}: {text}"
 
 
 _UNANSWERED = Verdict("unanswered", "no answer yet: replace the ...")
@@ -106,7 +119,7 @@ def _numbers(given: Any, shape: tuple[int, ...], *, finite: bool = True) -> Arra
         if raw.dtype.kind not in "iuf":
             raise TypeError
         values = raw.astype(np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # an object may be a reader's own, and raise anything
         return _unreadable(f"expected {expected}, given {_short(given)}")
     if values.shape != shape:
         return _unreadable(f"expected {expected}, given shape {values.shape}")
@@ -116,7 +129,10 @@ def _numbers(given: Any, shape: tuple[int, ...], *, finite: bool = True) -> Arra
 
 
 def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # as above
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -213,7 +229,10 @@ class Choices:
         items = [given] if isinstance(given, str) else given
         if isinstance(items, np.ndarray):
             items = items.ravel().tolist()  # also without an axis, over which nothing can run
-        names = [str(x).strip().casefold() for x in items] if isinstance(items, Iterable) else [""]
+        try:
+            names = [str(item).strip().casefold() for item in items]
+        except Exception:  # nothing that can be run over, or a reader's own
+            names = [""]
         if not set(names) <= set(known_options):
             return _unreadable(f"expected some of {', '.join(self.options)}, given {_short(given)}")
         chosen = frozenset(known_options[name] for name in names)
@@ -258,7 +277,7 @@ class Function:
                 with np.errstate(all="ignore"):
                     result = given(*_copied(probe))
             except (Exception, SystemExit) as error:  # theirs, whatever it is
-                return _unreadable(f"your function raised {type(error).__name__}: {error}")
+                return _unreadable(f"your function raised {named(error)}")
             if unanswered(result):
                 return _UNANSWERED
             shape = np.shape(self.solution(*_copied(probe)))

@@ -27,7 +27,7 @@ import numpy as np
 
 from elmo_toy._checks import Array
 from elmo_toy.exercises import build_solution as solution
-from elmo_toy.exercises.answers import Function, Verdict, Wrong
+from elmo_toy.exercises.answers import Function, Verdict, Wrong, named
 from elmo_toy.exercises.mixture import WRONG_MIXTURES
 
 Formula = Callable[..., Any]
@@ -272,24 +272,21 @@ def load(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("my_mixture", path)
     if spec is None or spec.loader is None:
         raise TheirError(f"{path.name}: its name has to end in .py")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(
+        spec
+    )  # dataclasses look there
     writing, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # leave nothing beside it
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise TheirError(f"{path.name}{_line(error, path)}: {_named(error)}") from error
+        raise TheirError(f"{path.name}{_line(error, path)}: {named(error)}") from error
     finally:
         sys.dont_write_bytecode = writing
     return module
 
 
-def _named(error: BaseException) -> str:
-    message = error.msg if isinstance(error, SyntaxError) else str(error)
-    return f"{type(error).__name__}: {message}"
-
-
 def _line(error: BaseException, path: Path) -> str:
-    if isinstance(error, SyntaxError):
+    if isinstance(error, SyntaxError) and error.filename == str(path) and error.lineno:
         return f", line {error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(path)]

@@ -3,14 +3,18 @@
 Extraction is the expensive part, so it is done in parts, each a small file of its own in
 ``NAME.parts`` beside the cache: written under another name, then renamed, so a part is whole or is
 not there. When all parts are there they are put together into one file, which gets its name last.
-Whoever calls again after an interruption goes on at the first missing part.
+Whoever calls again after an interruption goes on at the first missing part. Two who call at the
+same time would write into the same files, so the second is refused.
 
 Book: chapter 5, "Three caches".
 """
 
+import contextlib
 import hashlib
 import json
+import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -30,6 +34,9 @@ from elmo_toy.extractor.layer_cache import (
     layer_header,
 )
 from elmo_toy.extractor.progress import Progress
+
+if sys.platform != "win32":
+    import fcntl
 
 PART = 256
 """Sentences in a part: what an interruption loses at most, and what is in memory at a time."""
@@ -64,7 +71,8 @@ def write_layer_cache(
     CacheError
         If what an interrupted call left behind has another model, options, sentences or batch
         size; the message names both. Remove the folder to begin anew. If there is a folder
-        ``NAME.parts`` that no such call left behind: it is not touched.
+        ``NAME.parts`` that no such call left behind: it is not touched. If another call is writing
+        the same file.
 
     Book: chapter 5, "Three caches".
     """
@@ -87,23 +95,45 @@ def write_layer_cache(
         if not folder.is_dir() or _read_plan(folder) != plan:
             raise FileExistsError(f"path: expected a new file, {path} exists")
     else:
-        _begin(folder, plan)
-        starts = range(0, len(sentences), PART)
-        with Progress(progress, len(sentences)) as bar:
-            for start in starts:
-                part = sentences[start : start + PART]
-                if not _is_whole(folder / f"{start}.part", len(part)):
-                    _write_part(folder / f"{start}.part", extractor, part, batch_size)
-                bar.advance(len(part))
-        parts = (folder / f"{start}.part" for start in starts)
-        _assemble(folder / path.name, parts, header, keys)
-        files.publish(folder / path.name, path)
+        folder.mkdir(exist_ok=True)
+        with _alone(folder):
+            _begin(folder, plan)
+            starts = range(0, len(sentences), PART)
+            with Progress(progress, len(sentences)) as bar:
+                for start in starts:
+                    part = sentences[start : start + PART]
+                    if not _is_whole(folder / f"{start}.part", len(part)):
+                        _write_part(folder / f"{start}.part", extractor, part, batch_size)
+                    bar.advance(len(part))
+            parts = (folder / f"{start}.part" for start in starts)
+            _assemble(folder / path.name, parts, header, keys)
+            files.publish(folder / path.name, path)
     shutil.rmtree(folder)
 
 
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Refuse a second writer, as long as the first one's process lives; not on Windows."""
+    if sys.platform == "win32":  # which locks no folder
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise files.CacheError(
+                f"{folder.name}: expected to be the only writer, found another at work"
+            ) from error
+        except OSError:
+            pass  # a file system without locks
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _begin(folder: Path, plan: files.Header) -> None:
-    """Make the folder of the parts, or find that it is this plan's."""
-    folder.mkdir(exist_ok=True)
+    """Make the folder of the parts this plan's, or find that it is."""
     found = _read_plan(folder)
     if found is not None:
         files.refuse_another(found, plan, f"{folder.name} (an interrupted cache)")

@@ -42,6 +42,9 @@ def test_cosine_broadcasts_and_agrees_with_the_formula() -> None:
 
 
 def test_cosine_names_wrong_arguments() -> None:
+    for value in (np.nan, np.inf, 1e200):
+        with pytest.raises(ValueError, match="first and second must be finite"):
+            cosine(np.array([[1.0, 2.0], [value, 1.0]]), np.ones(2))
     with pytest.raises(ValueError, match=r"equal last axes, given shapes \(2,\) and \(3,\)"):
         cosine(np.ones(2), np.ones(3))
     with pytest.raises(ValueError, match="no vector of zeros"):

@@ -53,6 +53,14 @@ def test_other_blocks_stay(block: str) -> None:
     assert "data-later" not in marked(page(block))
 
 
+@pytest.mark.parametrize(
+    "before", ["<hr/>", '<img src="a.png">', "</p>", "<!-- <div> -->", "words"]
+)
+def test_what_holds_nothing_is_no_block(before: str) -> None:
+    """The mark is on the block that follows, and a tag that ends nothing ends no section."""
+    assert re.findall(r"<(\w+) data-later", marked(page(f"{before}<div>{MANY}</div>"))) == ["div"]
+
+
 def test_text_takes_more_lines_on_a_phone() -> None:
     """88 signs: two lines there, 1.1 here, and the space around a paragraph."""
     assert heights(f"<p>{'word ' * 17}end</p>") == (
@@ -78,6 +86,8 @@ def test_panels_stand_side_by_side_on_a_desk_and_shrink_on_a_phone() -> None:
     bracket = '<svg width="0.667em" height="3.6em" viewBox="0 0 667 3600"></svg>'
     two = f"<div>{panel}{panel}{icon}{bracket}</div>"
     assert heights(two) == (300, round(300 * 700 / 728))
+    assert heights(two.replace("0 0 728 300", "0,0 , 728.0,300")) == heights(two)
+    assert heights(two.replace("0 0 728 300", "none")) == (26, 26)
 
 
 def test_what_a_screen_reader_hears_of_a_formula_takes_no_room() -> None:

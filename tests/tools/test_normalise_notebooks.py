@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 import sysconfig
 import venv
 from pathlib import Path
@@ -178,6 +180,8 @@ def test_cells_not_run_in_order_are_an_error(counts: tuple[int | None, ...]) -> 
     [
         ("{", "not JSON"),
         ("[]", "not a notebook of format 4"),
+        ('{"nbformat": 4, "cells": 5}', "not a notebook of format 4"),
+        ('{"nbformat": 4, "cells": ["x"]}', "not a notebook of format 4"),
         ('{"nbformat": 3, "worksheets": []}', "not a notebook of format 4"),
         ('{"nbformat": 4, "cells": [{"cell_type": "markdown"}]}', "cell 1 has no id"),
         ('{"nbformat": 4, "cells": [{"id": "a"}, {"id": "a"}]}', "two cells have the id 'a'"),
@@ -347,3 +351,49 @@ def test_two_at_a_time_are_told_one_after_the_other(
     assert nbformat.read(paths[2], as_version=4).cells[0].outputs[0].text == "3\n"
     with pytest.raises(SystemExit):
         tool.main(["--jobs", "0", *paths])
+
+
+def test_what_is_no_text_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sample.ipynb"
+    path.write_bytes(b"\xff")
+    assert tool.main([str(path)]) == 1
+    assert capsys.readouterr().err.startswith(f"{path}: not UTF-8: ")
+
+
+INTERRUPTED_TWICE = """
+import os, signal, sys, threading, time
+
+def interrupt():
+    while not os.path.exists(sys.argv[1]):
+        time.sleep(0.1)
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.02)
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Thread(target=interrupt, daemon=True).start()
+    sys.path[:0] = [sys.argv[2]]
+    import normalise_notebooks
+    normalise_notebooks.main(["--execute", "--jobs", "2", *sys.argv[3:]])
+"""
+
+
+def test_an_interrupt_waits_for_no_notebook(tmp_path: Path) -> None:
+    """Nor does a second one, and nothing has been written."""
+    runs = tmp_path / "runs"
+    source = f"open({str(runs)!r}, 'w').close()\nimport time\ntime.sleep(600)"
+    path = saved(tmp_path, nbformat.v4.new_notebook(cells=[code(source, None)]))
+    before = path.read_bytes()
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED_TWICE)
+    done = subprocess.run(
+        [sys.executable, script, runs, Path(tool.__file__).parent, path],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,  # a cell may take 60
+    )
+    assert done.returncode != 0
+    assert "KeyboardInterrupt" in done.stderr
+    assert path.read_bytes() == before

@@ -34,6 +34,7 @@ VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wb
 #: Their text takes no room, or its room is counted otherwise.
 UNSEEN = {"svg", "script", "style", "math", "button"}
 PX = re.compile(r"[\d.]+(?:px)?")
+NUMBER = re.compile(r"-?\d*\.?\d+")
 
 
 @dataclass
@@ -81,7 +82,8 @@ class Blocks(HTMLParser):
         """Begin a block where a section's child begins, and count what its height comes from."""
         attributes = dict(attrs)
         around = [name for name, _ in self._open[-2:]]
-        if self._block is None and around == ["section", "section"] and tag != "section":
+        begins = around == ["section", "section"] and tag not in VOID | {"section"}
+        if self._block is None and begins:
             line, column = self.getpos()
             self._depth = len(self._open)
             # a quiz takes more room; the margins of wide blocks fall together with others
@@ -97,9 +99,9 @@ class Blocks(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """End an element, and the block if it is this one."""
-        if tag in VOID:
-            return
-        while self._open and self._open.pop()[0] != tag:
+        if tag in VOID or all(tag != name for name, _ in self._open):
+            return  # what ends nothing
+        while self._open.pop()[0] != tag:
             pass  # a tag that may be left open, as a table's cell
         if self._block is not None and len(self._open) <= self._depth:
             self.found.append(self._block)
@@ -126,8 +128,8 @@ class Blocks(HTMLParser):
         elif tag == "math" and attributes.get("display") == "block":
             block.formulas += 1
         elif tag == "svg" and PX.fullmatch(attributes.get("width") or ""):  # a bracket's is in em
-            box = (attributes.get("viewbox") or "0 0 0 0").split()
-            if float(box[2]) > 100:  # no icon
+            box = NUMBER.findall(attributes.get("viewbox") or "")
+            if len(box) == 4 and float(box[2]) > 100:  # no icon
                 block.panels.append((float(box[2]), float(box[3])))
         block.formula_rows += tag == "mtr"
         if tag != "p" or self._open[-1][0] not in {"td", "th"}:

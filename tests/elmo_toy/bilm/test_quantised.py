@@ -42,6 +42,12 @@ def test_the_bytes_hold_the_rounded_model(name: str) -> None:
         np.testing.assert_array_equal(values, expected[part])
 
 
+def test_what_is_not_finite_has_no_whole_number() -> None:
+    for value in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="matrix: expected finite numbers"):
+            quantised.quantise(np.array([[1.0, value]]))
+
+
 def test_vectors_and_predictions_hardly_change() -> None:
     model = load_pretrained("english-small")
     rounded = quantised.rounded(model)

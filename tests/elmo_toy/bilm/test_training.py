@@ -266,6 +266,8 @@ def test_refusals(make_model: MakeModel) -> None:
         ({"clip_norm": -1.0}, ValueError, "clip_norm: expected a finite number above 0, got -1"),
         ({"clip_norm": np.nan}, ValueError, "clip_norm: expected a finite number above 0, got n"),
         ({"clip_norm": None}, TypeError, "clip_norm: expected a number, got None"),
+        ({"rng": None}, TypeError, "rng: expected a numpy Generator, got None"),
+        ({"rng": 3}, TypeError, "rng: expected a numpy Generator, got 3"),
     ],
 )
 def test_odd_settings_are_refused_by_name(

@@ -37,6 +37,50 @@ WITNESS = Witness((2,), lambda x: "they are equal" if x[0] == x[1] else None, [1
 KINDS: tuple[Answer, ...] = (NUMBER, VECTOR, COUNT, CHOICES, FUNCTION, WITNESS)
 
 
+class HostileError(Exception):
+    """A reader's own: whatever is asked of it, it raises."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+    __repr__ = __str__
+
+    def __array__(self, dtype: object = None, copy: object = None) -> None:
+        raise RuntimeError
+
+    def __iter__(self) -> None:
+        raise RuntimeError
+
+
+def raising(*_: object) -> None:
+    raise HostileError
+
+
+def of_itself() -> list[Any]:
+    items: list[Any] = []
+    items.append(items)
+    return items
+
+
+@pytest.mark.parametrize("answer", KINDS, ids=lambda answer: type(answer).__name__)
+@pytest.mark.parametrize(
+    "given",
+    [
+        HostileError(),
+        [HostileError()],
+        raising,
+        lambda *_: HostileError(),
+        of_itself(),
+        lambda *_: of_itself(),
+    ],
+    ids=["object", "list", "raising", "returning", "of itself", "returning one of itself"],
+)
+def test_what_is_a_readers_own_may_raise_anything(answer: Answer, given: Any) -> None:
+    verdict = answer.judge(given)
+    assert verdict.status in {"unreadable", "wrong"}
+    assert verdict.text
+
+
 @pytest.mark.parametrize("answer", KINDS, ids=lambda answer: type(answer).__name__)
 @pytest.mark.parametrize(
     "given", [None, ..., "soup", object(), float("nan"), [[1], [1, 2]], {}, 1j, True, lambda: 1]

@@ -113,6 +113,8 @@ def test_a_mistake_in_a_file_is_named(
         ("x = 1\n\ny = x / 0\n", "my_mixture.py, line 3: ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)\n", "my_mixture.py, line 1: SystemExit: 3"),
         ("import nothing_of_the_kind\n", "my_mixture.py, line 1: ModuleNotFoundError: No module"),
+        ("x = 1\n\neval('1 +')\n", "my_mixture.py, line 3: SyntaxError: invalid syntax"),
+        ("x = 1\n\0\n", "my_mixture.py: SyntaxError: source code string cannot contain null"),
     ],
 )
 def test_errors_in_the_file_are_reported_as_its_own(
@@ -122,6 +124,14 @@ def test_errors_in_the_file_are_reported_as_its_own(
     assert status == 1
     assert len(lines) == 1
     assert lines[0].startswith(line)
+
+
+def test_a_file_may_define_a_dataclass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Which looks its module up by name, where its annotations are text."""
+    head = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    status, lines = run(tmp_path, capsys, f"{head}@dataclass\nclass State:\n    gamma: float\n")
+    assert status == 1
+    assert lines[0] == "step 1 of 5, softmax: not there yet"
 
 
 def test_a_file_named_as_on_the_page_is_told_its_line(

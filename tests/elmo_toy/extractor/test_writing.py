@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -116,6 +117,28 @@ def test_killed_and_called_again_it_writes_the_bytes_of_an_unbroken_run(
     with LayerCache(killed, extractor) as one, LayerCache(unbroken, extractor) as other:
         assert [a.tobytes() for a in one] == [b.tobytes() for b in other]
     assert {path.name for path in tmp_path.iterdir()} == {"unbroken.hdf5", "killed.hdf5"}
+
+
+def test_two_do_not_write_one_file(
+    extractor: FrozenExtractor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HDF5 empties a file before it finds it locked: the first one's numbers would be gone."""
+    path, alone = tmp_path / "layers.hdf5", tmp_path / "alone.hdf5"
+    write_layer_cache(alone, extractor, LINES, 4)
+    create, refused = h5py.File.create_dataset, []
+
+    def meanwhile(self: h5py.File, name: str, *rest: object, **more: object) -> object:
+        if name == "30":
+            with pytest.raises(CacheError, match=r"layers.hdf5.parts: .* found another"):
+                write_layer_cache(path, extractor, LINES, 4)
+            refused.append(name)
+        return create(self, name, *rest, **more)
+
+    monkeypatch.setattr(h5py.File, "create_dataset", meanwhile)
+    write_layer_cache(path, extractor, LINES, 4)
+    assert refused
+    assert path.read_bytes() == alone.read_bytes()
+    assert {entry.name for entry in tmp_path.iterdir()} == {"alone.hdf5", "layers.hdf5"}
 
 
 def interrupted(extractor: FrozenExtractor, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
