@@ -31,16 +31,23 @@ globalThis.ElmoBoxes = (() => {
   const markLaidOut = (some) => mark(some.filter(isLaidOut));
   const observer = new ResizeObserver((entries) => markLaidOut(entries.map((entry) => entry.target)));
 
+  // To measure at once would have the page laid out for it; an observer that begins anew is told
+  // of the box once the page is laid out anyhow.
+  function ask(box) {
+    observer.unobserve(box);
+    observer.observe(box);
+  }
+
   function watch(box) {
     boxes.add(box);
     observer.observe(box);
-    box.addEventListener("contentvisibilityautostatechange", () => markLaidOut([box]));
+    box.addEventListener("contentvisibilityautostatechange", () => ask(box));
   }
 
   document.querySelectorAll("div.math, pre, .cell_output > .output, .pst-scrollable-table-container")
     .forEach(watch);
   // A font that arrives late widens a formula, and its box stays as it was.
-  document.fonts.addEventListener("loadingdone", () => markLaidOut([...boxes]));
+  document.fonts.addEventListener("loadingdone", () => boxes.forEach(ask));
   addEventListener("keydown", function first({ key }) {
     if (key !== "Tab") return;
     removeEventListener("keydown", first);

@@ -163,10 +163,11 @@ def test_a_page_is_light_or_dark_before_it_is_drawn(
 ) -> None:
     """Also where the browser refuses storage, as it may to a page from disk."""
     page = (
-        "const document = { documentElement: { dataset: {} } };"
+        "const document = { documentElement: { dataset: {} }, addEventListener() {} };"
+        "const requestAnimationFrame = () => {};"
         f"const matchMedia = () => ({{ matches: {dark} }});"
         f"const localStorage = {{ getItem() {{ {stored}; }} }};"
-        f"(() => {{{policy.THEME_SCRIPT.format(mode='auto')}}})();"
+        f"(() => {{{policy.EARLY_SCRIPT.replace('{mode}', 'auto')}}})();"
         "const { mode, theme } = document.documentElement.dataset;"
         "console.log(JSON.stringify([mode, theme]));"
     )

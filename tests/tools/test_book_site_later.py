@@ -98,22 +98,56 @@ def test_what_a_screen_reader_hears_of_a_formula_takes_no_room() -> None:
     assert heights(f"<div>{rows}</div>") == (46 + 60, 46 + 60)
 
 
-def theme(folder: Path, script: str) -> SimpleNamespace:
-    """Write the theme's script of a finished site; returns the application that made it."""
-    (folder / "_static" / "scripts").mkdir(parents=True)
-    (folder / "_static" / "scripts" / "pydata-sphinx-theme.js").write_text(script, "utf-8")
-    return SimpleNamespace(outdir=str(folder), builder=SimpleNamespace(format="html"))
+MEASURES = '"complete"===document.readyState?Qx():window.addEventListener("load",Qx)'
+HEIGHT = (
+    'var t=up(),e=document.getElementsByClassName("bd-header")[0].getBoundingClientRect();'
+    'window.addEventListener("scroll",(function(){this.oldScroll>this.scrollY&&this.scrollY>e.bottom'
+    '?t.style.display="block":t.style.display="none"}))'
+)
+
+
+def theme(folder: Path, script: str = MEASURES, bootstrap: str = HEIGHT) -> SimpleNamespace:
+    """Write the theme's scripts of a finished site; returns the application that made it."""
+    scripts = folder / "_static" / "scripts"
+    scripts.mkdir(parents=True)
+    (scripts / "pydata-sphinx-theme.js").write_text(script, "utf-8")
+    (scripts / "bootstrap.js").write_text(bootstrap, "utf-8")
+    return SimpleNamespace(outdir=str(folder), builder=SimpleNamespace(name="html", format="html"))
 
 
 def test_the_theme_measures_nothing_on_load(tmp_path: Path) -> None:
     """The call is taken out whatever the function is called; the rest stays."""
-    call = '"complete"===document.readyState?Qx():window.addEventListener("load",Qx)'
-    stop_measuring(theme(tmp_path, f"function Qx(){{}}e(f),{call}}})();"), None)
+    stop_measuring(theme(tmp_path, f"function Qx(){{}}e(f),{MEASURES}}})();"), None)
     script = tmp_path / "_static" / "scripts" / "pydata-sphinx-theme.js"
     assert script.read_text("utf-8") == "function Qx(){}e(f),0})();"
 
 
-def test_a_theme_that_measures_elsewhere_fails_the_build(tmp_path: Path) -> None:
+def test_the_head_of_the_page_is_measured_when_it_is_scrolled(tmp_path: Path) -> None:
+    """Its height was asked for on load, whatever the variable is called."""
+    stop_measuring(
+        theme(tmp_path, bootstrap=HEIGHT.replace("e=", "a$1=").replace("e.b", "a$1.b")), None
+    )
+    script = (tmp_path / "_static" / "scripts" / "bootstrap.js").read_text("utf-8")
+    head = 'document.getElementsByClassName("bd-header")[0]'
+    assert script.startswith('var t=up();window.addEventListener("scroll",')
+    assert f"this.scrollY>{head}.offsetHeight?" in script
+    assert "getBoundingClientRect" not in script
+
+
+@pytest.mark.parametrize(
+    "scripts", [{"script": "b()"}, {"bootstrap": "b()"}, {"script": f"{MEASURES},{MEASURES}"}]
+)
+def test_a_theme_that_measures_elsewhere_fails_the_build(
+    scripts: dict[str, str], tmp_path: Path
+) -> None:
     """Or pages would grow slow without anybody's notice."""
-    with pytest.raises(ExtensionError, match=r"expected one place .* found 0"):
-        stop_measuring(theme(tmp_path, 'window.addEventListener("load",a)'), None)
+    found = 2 if scripts.get("script", "").count("complete") == 2 else 0
+    with pytest.raises(ExtensionError, match=rf"expected one place .* found {found}"):
+        stop_measuring(theme(tmp_path, **scripts), None)
+
+
+def test_a_theme_without_its_scripts_fails_the_build(tmp_path: Path) -> None:
+    application = theme(tmp_path)
+    (tmp_path / "_static" / "scripts" / "bootstrap.js").unlink()
+    with pytest.raises(FileNotFoundError, match=r"bootstrap\.js"):
+        stop_measuring(application, None)

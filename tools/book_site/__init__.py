@@ -14,7 +14,9 @@ a keyboard and a screen reader. The theme alone does not do that, so this extens
 * loads a script only on the pages that need it, and gives images their size (`pages`);
 * names the links that run a notebook elsewhere, and makes links for a class's hub (`launch`);
 * describes the pages to those who link to them (`web`, `card`);
-* leaves out the comments and the spaces of this book's own scripts (`scripts`);
+* makes each page's theme and fonts ready before its first paint (`early.js`);
+* leaves out the comments and the spaces of this book's own scripts, and of the theme's what has the
+  page laid out at its start (`scripts`);
 * writes the weights of the language model that a page runs when it is asked to (`weights`);
 * writes the Python that a page runs its listing with when it is asked to (`page_python`);
 * overrides the few templates whose markup fails an accessibility check (`templates/`).

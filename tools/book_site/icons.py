@@ -16,6 +16,7 @@ from sphinx.errors import ExtensionError
 
 from .fonts import small_font
 
+SHEET = "icons.css"
 # file of the theme -> how its style sheet names the font
 FONTS = {
     "fa-solid-900.ttf": 'font-family:"Font Awesome 6 Free";font-weight:900',
@@ -43,12 +44,15 @@ def cut_down(app: Sphinx, exception: Exception | None) -> None:
     css, characters = keep_used_classes(style.read_text("utf-8"), used)
     book_style = (static / "styles" / "sphinx-book-theme.css").read_text("utf-8")
     characters.update(int(code, 16) for code in LITERAL.findall(book_style))
+    style.write_text(css, "utf-8")
+    faces = ""
     for file, name in FONTS.items():
         font = small_font(static / "vendor" / "fontawesome" / "webfonts" / file, characters)
         if font:
-            # within the style sheet: an icon that arrives later moves its neighbours
-            css += f"@font-face{{{name};font-style:normal;src:url({font})}}"
-    style.write_text(css, "utf-8")
+            # within a style sheet: an icon that arrives later moves its neighbours; and within a
+            # small one, so that the fonts are ready for the first layout (see early.js)
+            faces += f"@font-face{{{name};font-style:normal;src:url({font})}}"
+    (static / SHEET).write_text(faces, "utf-8")
 
 
 def keep_used_classes(css: str, used: set[str]) -> tuple[str, set[int]]:

@@ -13,10 +13,13 @@ text is evaluated as code. Two things are let through:
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+
+from .scripts import stripped
 
 DIRECTIVES = {
     "default-src": "'none'",
@@ -30,19 +33,8 @@ DIRECTIVES = {
     "form-action": "'self'",
 }
 EXTRA_SCRIPT_SOURCES = {"wasm-unsafe-eval"}
-# The one inline script. It runs before the first paint, or a dark page flashes white; and it says
-# light or dark as the theme's script will, or the whole page is styled a second time.
-THEME_SCRIPT = """
-    const page = document.documentElement.dataset;
-    const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    page.mode = "{mode}";
-    try {{
-      page.mode = localStorage.getItem("mode") || page.mode;
-    }} catch {{
-      // a browser may refuse storage to a page
-    }}
-    page.theme = page.mode === "auto" ? dark : page.mode;
-  """
+EARLY_SCRIPT = stripped(Path(__file__).with_name("early.js").read_text("utf-8"))
+"""The one inline script; {mode} stands for light, dark or auto."""
 
 
 def policy(inline_scripts: Iterable[str] = (), extra: Iterable[str] = ()) -> str:
@@ -79,13 +71,13 @@ def add_policy(
     """Put the policy of a page before everything that it loads."""
     if app.builder.name == "epub":  # no reading system knows a policy
         return
-    theme_script = THEME_SCRIPT.format(mode=context.get("default_mode", "auto"))
+    early_script = EARLY_SCRIPT.replace("{mode}", context.get("default_mode", "auto"))
     meta: Mapping[str, Any] = context.get("meta") or {}
     try:
-        tag = meta_tag([theme_script], str(meta.get("script_sources", "")).split())
+        tag = meta_tag([early_script], str(meta.get("script_sources", "")).split())
     except ValueError as error:
         raise ExtensionError(f"{pagename}: {error}") from error
-    context["theme_script"] = theme_script
+    context["early_script"] = early_script
     context["metatags"] = f"{tag}\n{context.get('metatags', '')}"
 
 

@@ -16,10 +16,20 @@ OPEN = ("{", "(", "[", ",", ";")
 INDENTATION = re.compile(r"^\s+", re.MULTILINE)
 # What would be read as one word, or as another sign, without the space between.
 JOINED = re.compile(r"[\w$]{2}|\+\+|--|//|/\*")
-# Where the theme's script measures each block of code, laid out or not, once a page is there.
-MEASURING = re.compile(
-    r""""complete"===document\.readyState\?(\w+)\(\):window\.addEventListener\("load",\1\)"""
-)
+# Where the theme's scripts have the whole page laid out before it is drawn, and what they do
+# instead: the first measures each block of code, which elmo.js does; the second, how high the head
+# of the page is, which can wait until a reader scrolls.
+HEAD = 'document.getElementsByClassName("bd-header")[0]'
+MEASURING = {
+    "pydata-sphinx-theme.js": (
+        r""""complete"===document\.readyState\?(\w+)\(\):window\.addEventListener\("load",\1\)""",
+        "0",
+    ),
+    "bootstrap.js": (
+        rf",([\w$]+)={re.escape(HEAD)}\.getBoundingClientRect\(\)([^}}]*>)\1\.bottom",
+        rf"\2{HEAD}.offsetHeight",
+    ),
+}
 
 
 def stripped(script: str) -> str:
@@ -54,14 +64,15 @@ def strip_scripts(app: Sphinx, exception: Exception | None) -> None:
 
 
 def stop_measuring(app: Sphinx, exception: Exception | None) -> None:
-    """Take the part out of the theme's script that has the whole page laid out at its start."""
-    if exception is not None or app.builder.format != "html":
+    """Take out of the theme's scripts what has the whole page laid out at their start."""
+    if exception is not None or app.builder.name != "html":
         return
-    for script in (Path(app.outdir) / "_static" / "scripts").glob("pydata-sphinx-theme.js"):
-        text, n = MEASURING.subn("0", script.read_text("utf-8"))
+    for name, (measuring, instead) in MEASURING.items():
+        script = Path(app.outdir) / "_static" / "scripts" / name
+        text, n = re.subn(measuring, instead, script.read_text("utf-8"))
         if n != 1:
             raise ExtensionError(
-                f"{script.name}: expected one place where the theme measures blocks of code on "
-                f"load, found {n}; this version of the theme needs another way (see scripts.py)"
+                f"{name}: expected one place where the theme measures the page on load, found "
+                f"{n}; this version of the theme needs another way (see scripts.py)"
             )
         script.write_text(text, "utf-8")
