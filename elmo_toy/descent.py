@@ -7,6 +7,9 @@ The head is fixed, so a layer enters the loss only through its score ``c_kj = w 
 That is all this module needs, and it works on a stack of runs, (runs, layers), in one go.
 `elmo_toy.worked_example` is the same loss with every intermediate kept; the tests hold them equal.
 
+Weights and a gamma that don't fit each other, or aren't finite, are a ValueError everywhere; so are
+weights that aren't positive where a step takes their logarithm.
+
 Source: the article's section "Follow the gradient into the mixture". Book: chapter 4.
 """
 
@@ -19,7 +22,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elmo_toy._checks import Array, as_number, refuse_masked
+from elmo_toy._checks import Array, as_number, as_numbers, refuse_masked
 from elmo_toy.scalar_mix import softmax
 from elmo_toy.worked_example import HEAD, LABELS, LAYERS, LEARNING_RATE, log_loss, sigmoid
 
@@ -44,13 +47,16 @@ class Point:
 def loss_at(weights: Array, gamma: Array | float, labels: Array = LABELS) -> Array:
     """``mean_k log_loss(gamma * weights . c_k, y_k)``; (…, layers) and (…,) -> (…,).
 
-    Book: chapter 4, "A loss to differentiate".
+    One gamma serves all weights, and one row of weights all gammas; any other two shapes, what is
+    not finite and labels outside of [0, 1] are a ValueError. Book: chapter 4, "A loss to
+    differentiate".
 
     >>> round(float(loss_at(np.array([0.2, 0.3, 0.5]), 1.0)), 10)
     0.4203369997
     """
-    scores = np.asarray(gamma)[..., None] * (weights @ LAYER_SCORES.T)
-    loss: Array = log_loss(scores, labels).mean(axis=-1)
+    weights, gamma = _as_point(weights, gamma)
+    targets = _as_labels(labels)
+    loss: Array = log_loss(gamma[..., None] * (weights @ LAYER_SCORES.T), targets).mean(axis=-1)
     return loss
 
 
@@ -67,12 +73,17 @@ class Gradients:
 def gradients_at(weights: Array, gamma: Array | float, labels: Array = LABELS) -> Gradients:
     """Gradients of `loss_at`, with ``g_k = (p_k - y_k) / 2`` and ``m_k = weights . c_k``.
 
-    Book: chapter 4, "The derivation" and "Falling loss verifies nothing".
+    Shapes and errors as there. Book: chapter 4, "The derivation" and "Falling loss verifies
+    nothing".
 
     >>> gradients_at(np.array([0.2, 0.3, 0.5]), 1.0).weights.round(4)
     array([-0.0113,  0.6862, -0.8521])
     """
-    gamma = np.asarray(gamma, dtype=np.float64)
+    return _gradients(*_as_point(weights, gamma), _as_labels(labels))
+
+
+def _gradients(weights: Array, gamma: Array, labels: Array) -> Gradients:
+    """`gradients_at` without its checks, for a step of many."""
     mixed = weights @ LAYER_SCORES.T  # (…, 2)
     upstream = (sigmoid(gamma[..., None] * mixed) - labels) / len(LABELS)
     by_gamma = (upstream * mixed).sum(axis=-1)
@@ -89,16 +100,25 @@ def gradients_at(weights: Array, gamma: Array | float, labels: Array = LABELS) -
 # --- one step -------------------------------------------------------------------------------------
 
 
+def _to_step(
+    weights: Array, gamma: Array | float, learning_rate: float, *, positive: bool = False
+) -> tuple[Gradients, float]:
+    gradients = gradients_at(weights, gamma)
+    if positive and not (np.asarray(weights) > 0).all():
+        raise ValueError(f"weights must be positive, to be a softmax of logits, given {weights}")
+    return gradients, as_number(learning_rate, "learning_rate")
+
+
 def step_on_logits(weights: Array, gamma: float, learning_rate: float = LEARNING_RATE) -> Point:
     """``softmax(logits - rate * dL/dlogits)``: gradient descent. Book: chapter 4, "One step".
 
     >>> round(float(step_on_logits(np.array([0.2, 0.3, 0.5]), 1.0).loss), 10)
     0.3980548517
     """
-    gradients = gradients_at(weights, gamma)
+    gradients, rate = _to_step(weights, gamma, learning_rate, positive=True)
     return Point(
-        softmax(np.log(weights) - learning_rate * gradients.logits),
-        gamma - learning_rate * gradients.gamma,
+        softmax(np.log(weights) - rate * gradients.logits),
+        gamma - rate * gradients.gamma,
     )
 
 
@@ -110,10 +130,10 @@ def step_without_m(weights: Array, gamma: float, learning_rate: float = LEARNING
     >>> round(float(step_without_m(np.array([0.2, 0.3, 0.5]), 1.0).loss), 6)
     0.396598
     """
-    gradients = gradients_at(weights, gamma)
+    gradients, rate = _to_step(weights, gamma, learning_rate, positive=True)
     return Point(
-        softmax(np.log(weights) - learning_rate * gradients.logits_without_m),
-        gamma - learning_rate * gradients.gamma,
+        softmax(np.log(weights) - rate * gradients.logits_without_m),
+        gamma - rate * gradients.gamma,
     )
 
 
@@ -127,10 +147,8 @@ def step_on_weights_with_logit_gradient(
     >>> step_on_weights_with_logit_gradient(np.array([0.2, 0.3, 0.5]), 1.0, 1.2).weights.round(3)
     array([ 0.149, -0.027,  0.878])
     """
-    gradients = gradients_at(weights, gamma)
-    return Point(
-        weights - learning_rate * gradients.logits, gamma - learning_rate * gradients.gamma
-    )
+    gradients, rate = _to_step(weights, gamma, learning_rate)
+    return Point(weights - rate * gradients.logits, gamma - rate * gradients.gamma)
 
 
 def step_on_weights(weights: Array, gamma: float, learning_rate: float = LEARNING_RATE) -> Point:
@@ -141,10 +159,8 @@ def step_on_weights(weights: Array, gamma: float, learning_rate: float = LEARNIN
     >>> round(float(step_on_weights(np.array([0.2, 0.3, 0.5]), 1.0).weights.sum()), 4)
     1.0177
     """
-    gradients = gradients_at(weights, gamma)
-    return Point(
-        weights - learning_rate * gradients.weights, gamma - learning_rate * gradients.gamma
-    )
+    gradients, rate = _to_step(weights, gamma, learning_rate)
+    return Point(weights - rate * gradients.weights, gamma - rate * gradients.gamma)
 
 
 def multiplicative_step(
@@ -158,10 +174,10 @@ def multiplicative_step(
     >>> float(multiplicative_step(np.array([0.2, 0.3, 0.5]), 1.0).weights.sum().round(12))
     1.0
     """
-    gradients = gradients_at(weights, gamma)
+    gradients, rate = _to_step(weights, gamma, learning_rate, positive=True)
     return Point(
-        softmax(np.log(weights) - learning_rate * gradients.weights),
-        gamma - learning_rate * gradients.gamma,
+        softmax(np.log(weights) - rate * gradients.weights),
+        gamma - rate * gradients.gamma,
     )
 
 
@@ -261,7 +277,7 @@ def descend(
     >>> run.steps.tolist(), run.loss[-1].round(10).tolist()
     ([0, 1], [0.3980548517])
     """
-    for name, value in {"weights": weights, "gamma": gamma, "labels": labels}.items():
+    for name, value in {"weights": weights, "gamma": gamma}.items():
         refuse_masked(value, name)
     start = np.array(weights, dtype=np.float64)
     scale = np.array(gamma, dtype=np.float64)
@@ -275,9 +291,7 @@ def descend(
         raise ValueError(f"weights must be positive with sum 1, given {start}")
     if not np.isfinite(scale).all():
         raise ValueError(f"gamma must be finite, given {scale}")
-    targets = np.asarray(labels, dtype=np.float64)
-    if targets.shape != LABELS.shape or not ((targets >= 0) & (targets <= 1)).all():
-        raise ValueError(f"labels must be {LABELS.shape} numbers in [0, 1], given {labels}")
+    targets = _as_labels(labels)
     if decay.shape not in ((), scale.shape):
         raise ValueError(f"strength must be one number or {scale.shape}, given {decay.shape}")
     _refuse_fraction(n_steps, "n_steps")
@@ -298,7 +312,7 @@ def descend(
         # The softmax without its checks: what it would refuse is refused below.
         exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
         weights_now = exponentials / exponentials.sum(axis=1, keepdims=True)
-        gradients = gradients_at(weights_now, scale, targets)
+        gradients = _gradients(weights_now, scale, targets)
         with np.errstate(over="ignore", invalid="ignore"):
             logits = logits - learning_rate * gradients.logits - shrink * logits
         if train_gamma:
@@ -356,6 +370,30 @@ def train_head(
                 f"learning_rate must keep the head and its scores finite, given {learning_rate}"
             )
     return np.array(heads), np.array(scores)
+
+
+def _as_point(weights: ArrayLike, gamma: ArrayLike) -> tuple[Array, Array]:
+    """Weights (…, layers) and gamma (…,) or one of either; complex ones for a complex step."""
+    rows, scale = as_numbers(weights, "weights"), as_numbers(gamma, "gamma")
+    n_layers = LAYER_SCORES.shape[1]
+    fits = rows.ndim == 1 or scale.ndim == 0 or scale.shape == rows.shape[:-1]
+    if rows.shape[-1:] != (n_layers,) or not fits:
+        raise ValueError(
+            f"weights and gamma must have shapes (…, {n_layers}) and (…,), "
+            f"given {rows.shape} and {scale.shape}"
+        )
+    for name, values in {"weights": rows, "gamma": scale}.items():
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite, given {values}")
+    return rows, scale
+
+
+def _as_labels(labels: ArrayLike) -> Array:
+    refuse_masked(labels, "labels")
+    targets = np.asarray(labels, dtype=np.float64)
+    if targets.shape != LABELS.shape or not ((targets >= 0) & (targets <= 1)).all():
+        raise ValueError(f"labels must be {LABELS.shape} numbers in [0, 1], given {labels!r}")
+    return targets
 
 
 def _refuse_fraction(count: int, name: str) -> None:

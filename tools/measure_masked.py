@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import platform
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -26,6 +25,7 @@ from typing import Any
 import train_toy_language as toy  # first: it sets the number of BLAS threads
 
 import numpy as np  # isort: skip
+from whole_files import write_record  # isort: skip
 
 from elmo_toy.attention import mean_by_offset
 from elmo_toy.bilm import records, senses
@@ -195,9 +195,7 @@ def main() -> None:
     for name, found in measure_all(jobs, arguments.processes):
         models[name] = sorted([*models[name], found], key=lambda one: one["seed"])
         print(name, found["seed"], found["curve"][-1], found["scores"]["all"], flush=True)
-        part = arguments.output.with_suffix(".part")
-        part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        part.replace(arguments.output)
+        write_record(arguments.output, record)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy
 
 import numpy as np
+from whole_files import write_record
 
 from elmo_toy.bilm import checkpoint, records, token_encoder
 from elmo_toy.bilm.model import BiLM
@@ -130,7 +131,7 @@ def main() -> None:
         "repeats": REPEATS,
         **json.loads(found),
     }
-    arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_record(arguments.output, record)
     print(json.dumps(record))
 
 

@@ -25,6 +25,7 @@ from typing import Any
 import train_toy_language as toy  # first: it sets the number of BLAS threads
 
 import numpy as np  # isort: skip
+from whole_files import write_record  # isort: skip
 
 from elmo_toy.bilm import checkpoint, records, training
 from elmo_toy.bilm.model import BiLM, Loss, Options
@@ -139,9 +140,7 @@ def main() -> None:
             if known is None or name not in known:
                 models[name].append(measure(seed, corpus, arguments.tokens, options))
                 print(name, json.dumps(models[name][-1]), flush=True)
-        part = arguments.output.with_suffix(".part")
-        part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        part.replace(arguments.output)
+        write_record(arguments.output, record)
 
 
 if __name__ == "__main__":

@@ -33,8 +33,15 @@ class ClassServer(ThreadingHTTPServer):
 class QuietHandler(SimpleHTTPRequestHandler):
     """Sends files, without a line for each on the terminal: that would be thousands."""
 
+    timeout = 60  # seconds; a reader who says nothing would keep a thread and a file for ever
+
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Say nothing of what went well."""
+
+    def log_error(self, format: str, *args: object) -> None:  # noqa: A002 - as its class has it
+        """Say what went wrong, but nothing of a reader who said nothing."""
+        if not any(isinstance(argument, TimeoutError) for argument in args):
+            super().log_error(format, *args)
 
 
 def refusal(error: Exception, bind: str, port: int) -> str:

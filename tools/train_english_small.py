@@ -34,6 +34,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy
 
 import numpy as np
 import train_arguments
+from whole_files import write_record, write_whole
 
 from elmo_toy import text
 from elmo_toy.bilm import checkpoint, training
@@ -436,9 +437,8 @@ def main() -> None:
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     checkpoint.write_checkpoint(run.model, arguments.output)
     record["bytes"] = sum(path.stat().st_size for path in arguments.output.iterdir())
-    content = json.dumps(record, indent=1)
-    (arguments.output / "record.json").write_text(content + "\n", encoding="utf-8")
-    (arguments.output / "README.md").write_text(card(record), encoding="utf-8")
+    write_record(arguments.output / "record.json", record)
+    write_whole(arguments.output / "README.md", card(record).encode())
     print(
         f"wrote {arguments.output}: {record['perplexity']}, trigram {record['trigram_perplexity']}"
     )

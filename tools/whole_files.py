@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -22,3 +23,8 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def write_record(path: Path, record: object) -> None:
+    """Write a measurement's record as JSON, whole or not at all."""
+    write_whole(path, (json.dumps(record, indent=1) + "\n").encode())

@@ -32,6 +32,62 @@ STATES = [pytest.param(s, id=f"{s.preset}-{s.gamma:g}") for s in eight_states()]
 SEEDS = st.integers(0, 2**32 - 1)
 
 
+# --- what it refuses ------------------------------------------------------------------------------
+
+RULES = [*STEPS.values(), step_without_m]
+
+
+@pytest.mark.parametrize("function", [loss_at, gradients_at, *RULES])
+@pytest.mark.parametrize(
+    ("weights", "gamma", "message"),
+    [
+        (UPPER[:2], 1.0, r"must have shapes \(…, 3\) and \(…,\), given \(2,\) and \(\)"),
+        (np.float64(1), 1.0, r"given \(\) and \(\)"),
+        ([UPPER, UPPER], [1.0, 2.0, 3.0], r"given \(2, 3\) and \(3,\)"),
+        ([[UPPER, UPPER]], [1.0, 2.0], r"given \(1, 2, 3\) and \(2,\)"),
+        (UPPER * [1, 1, np.nan], 1.0, "weights must be finite, given"),
+        (UPPER, np.inf, "gamma must be finite, given inf"),
+    ],
+)
+def test_weights_and_gamma_fit_each_other_and_are_finite(
+    function: Any, weights: Any, gamma: Any, message: str
+) -> None:
+    """Nothing is broadcast that nobody asked for, and no NaN is passed on."""
+    with pytest.raises(ValueError, match=message):
+        function(weights, gamma)
+
+
+@pytest.mark.parametrize("function", [loss_at, gradients_at])
+def test_labels_are_two_probabilities(function: Any) -> None:
+    with pytest.raises(ValueError, match=r"labels must be \(2,\) numbers in \[0, 1\], given"):
+        function(UPPER, 1.0, [1.0, 0.0, 1.0])
+    with pytest.raises(TypeError, match="labels must not be a numpy masked array"):
+        function(UPPER, 1.0, np.ma.masked_invalid([1.0, np.nan]))
+
+
+def test_one_gamma_serves_all_weights_and_one_row_all_gammas() -> None:
+    rows, gammas = np.stack([UPPER, LOWER]), np.array([0.5, -2.0, 3.0])
+    expected = [loss_at(UPPER, 0.5), loss_at(LOWER, 0.5)]
+    np.testing.assert_array_equal(loss_at(rows, 0.5), expected)
+    expected = [loss_at(UPPER, gamma) for gamma in gammas]
+    np.testing.assert_allclose(loss_at(UPPER, gammas), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_step_needs_a_finite_rate(rule: Any) -> None:
+    with pytest.raises(ValueError, match="learning_rate must be one finite real number, given nan"):
+        rule(UPPER, 1.0, np.nan)
+
+
+@pytest.mark.parametrize("rule", [step_on_logits, step_without_m, multiplicative_step])
+def test_weights_off_the_simplex_have_no_logits(rule: Any) -> None:
+    """As `step_on_weights` leaves them; the steps that need no logits take them."""
+    outside = np.array([0.6, 0.5, -0.1])
+    with pytest.raises(ValueError, match="weights must be positive, to be a softmax of logits"):
+        rule(outside, 1.0)
+    assert np.isfinite(step_on_weights(outside, 1.0).weights).all()
+
+
 # --- the same loss as the worked example ----------------------------------------------------------
 
 

@@ -1,4 +1,5 @@
 import ast
+from types import SimpleNamespace
 
 import pytest
 from book_site import api
@@ -104,6 +105,15 @@ def test_where_a_name_may_be_listed() -> None:
     assert names[:2] == ["elmo_toy.widgets._explorer.Explorer", "elmo_toy.widgets.Explorer"]
     assert "elmo_toy.bilm.senses" in api.possible_names("elmo_toy.bilm", "senses")
     assert elmo_toy.widgets.Explorer
+
+
+def test_names_that_would_be_alike_keep_their_module() -> None:
+    """Both links of a line would say the same, and lead to different entries."""
+    names = {"elmo_toy.gradient_check.error": "function", "elmo_toy.figures.error": "function"}
+    entries = {name: SimpleNamespace(objtype=kind) for name, kind in names.items()}
+    assert api.distinct_names(entries) == ["gradient_check.error", "figures.error"]
+    entries["elmo_toy.figures.line"] = SimpleNamespace(objtype="function")
+    assert api.distinct_names(entries)[2] == "line"
 
 
 def test_short_names() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
@@ -84,6 +86,23 @@ def test_nothing_outside_the_folder_is_sent(port: int) -> None:
         status, body = get(port, path)
         assert status == 404
         assert b"secret" not in body
+
+
+def test_a_reader_who_says_nothing_is_let_go(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Or each such connection, as browsers open in advance, keeps a thread for ever."""
+    assert 0 < serve.QuietHandler.timeout <= 60
+    monkeypatch.setattr(serve.QuietHandler, "timeout", 0.1)
+    handler = functools.partial(serve.QuietHandler, directory=str(site))
+    with serve.ClassServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        with socket.create_connection(server.server_address, timeout=60) as connection:
+            assert connection.recv(1) == b""
+        server.shutdown()
+        thread.join()
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_queue_is_for_a_class() -> None:

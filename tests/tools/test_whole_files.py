@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from whole_files import write_whole
+from whole_files import write_record, write_whole
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(
@@ -45,3 +45,13 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.M
         write_whole(target, bytes(100_000))
     assert target.read_bytes() == b"one"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_record_that_is_no_json_leaves_the_one_that_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    write_record(path, {"seeds": [1, 2]})
+    assert path.read_text("utf-8") == '{\n "seeds": [\n  1,\n  2\n ]\n}\n'
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        write_record(path, {"seeds": {1, 2}})
+    assert '"seeds"' in path.read_text("utf-8")
+    assert list(tmp_path.iterdir()) == [path]

@@ -17,7 +17,7 @@ import copy
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +28,7 @@ from docutils.parsers.rst.states import Inliner
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.domains.python import PythonDomain
+from sphinx.domains.python import ObjectEntry, PythonDomain
 from sphinx.environment import BuildEnvironment
 from sphinx.util.nodes import make_refnode
 
@@ -382,11 +382,11 @@ def link_back(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 def line_of_entries(app: Sphinx, docname: str, names: list[str]) -> nodes.raw:
     """Return the line "In code: softmax, scalar_mix", folded up if it is long."""
     domain = cast(PythonDomain, app.env.get_domain("py"))
+    entries = {name: domain.objects[name] for name in names}
     links = []
-    for name in dict.fromkeys(names):
-        entry = domain.objects[name]
+    for name, shown in zip(entries, distinct_names(entries), strict=True):
+        entry = entries[name]
         address = f"{app.builder.get_relative_uri(docname, entry.docname)}#{entry.node_id}"
-        shown = short_name(name, is_module=entry.objtype == "module")
         links.append(f'<a href="{address}"><code>{shown}</code></a>')
     text = ", ".join(links)
     if len(links) > LONG_LINE:
@@ -397,6 +397,15 @@ def line_of_entries(app: Sphinx, docname: str, names: list[str]) -> nodes.raw:
     else:
         html = f'<p class="in-code">In code: {text}</p>'
     return nodes.raw("", html, format="html")
+
+
+def distinct_names(entries: Mapping[str, ObjectEntry]) -> list[str]:
+    """Return the names to show, short; two that would be alike keep their module."""
+    short = [short_name(name, is_module=entries[name].objtype == "module") for name in entries]
+    return [
+        own if short.count(own) == 1 else name.removeprefix(f"{PACKAGE}.")
+        for name, own in zip(entries, short, strict=True)
+    ]
 
 
 def short_name(name: str, *, is_module: bool) -> str:
