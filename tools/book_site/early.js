@@ -1,46 +1,60 @@
 /* What has to be done before the first paint: the one script that stands within the pages. */
 
-/* A dark page must not flash white; and it says light or dark as the theme's script will, or the
-   whole page is styled a second time. */
-const page = document.documentElement.dataset;
-const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-page.mode = "{mode}";
-try {
-  page.mode = localStorage.getItem("mode") || page.mode;
-} catch {
-  // a browser may refuse storage to a page
-}
-page.theme = page.mode === "auto" ? dark : page.mode;
-
-/* The small fonts come within the style sheets. A browser begins with a font when the first layout
-   wants it, and lays each formula out again when it is there: on a slow phone half a second later.
-   So they are made of the sheets' bytes: of a sheet that is there while the page still arrives at
-   once, of the others just before the first layout. */
-function makeFonts(sheet) {
-  let rules;
+{
+  /* A dark page must not flash white; and it says light or dark as the theme's script will, or the
+     whole page is styled a second time. */
+  const page = document.documentElement.dataset;
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  page.mode = "{mode}";
   try {
-    rules = sheet.cssRules;
+    page.mode = localStorage.getItem("mode") || page.mode;
   } catch {
-    return; // opened from a disk, where a page may not read its own style sheets
+    // a browser may refuse storage to a page
   }
-  for (const rule of [...rules]) {
-    const of = (name) => rule.style?.getPropertyValue(name) ?? "";
+  page.theme = page.mode === "auto" ? dark : page.mode;
+}
+
+{
+  /* The small fonts come within the style sheets. A browser begins with a font when the first
+     layout wants it, and lays each formula out again when it is there: on a slow phone half a second
+     later. So they are made of the sheets' bytes: of a sheet that is there while the page still
+     arrives at once, of the others just before the first layout. */
+  const done = new Set();
+
+  const makeFont = (face) => {
+    const of = (name) => face.getPropertyValue(name);
     const data = of("src").match(/^url\("data:font\/woff;base64,([^"]*)/)?.[1];
-    if (!data) continue;
+    if (!data) return null;
     const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
-    const font = new FontFace(of("font-family").replaceAll('"', ""), bytes, {
+    return new FontFace(of("font-family").replaceAll('"', ""), bytes, {
       weight: of("font-weight"),
       style: of("font-style"),
       unicodeRange: of("unicode-range") || "U+0-10FFFF",
     });
-    if (font.status !== "loaded") continue;
-    document.fonts.add(font);
-    sheet.deleteRule([...rules].indexOf(rule)); // or the browser begins with it all the same
-  }
+  };
+
+  const makeFonts = (sheet) => {
+    if (done.has(sheet)) return;
+    done.add(sheet);
+    let rules;
+    try {
+      rules = sheet.cssRules;
+    } catch {
+      return; // opened from a disk, where a page may not read its own style sheets
+    }
+    const faces = [...rules].filter((rule) => rule instanceof CSSFontFaceRule);
+    for (const face of faces) {
+      const font = makeFont(face.style);
+      if (font?.status !== "loaded") continue;
+      document.fonts.add(font);
+      sheet.deleteRule([...rules].indexOf(face)); // or the browser begins with it all the same
+    }
+  };
+
+  const onLoad = ({ target }) => target.rel === "stylesheet" && makeFonts(target.sheet);
+  document.addEventListener("load", onLoad, true);
+  requestAnimationFrame(() => {
+    document.removeEventListener("load", onLoad, true);
+    [...document.styleSheets].forEach(makeFonts);
+  });
 }
-const onLoad = ({ target }) => target.rel === "stylesheet" && makeFonts(target.sheet);
-document.addEventListener("load", onLoad, true);
-requestAnimationFrame(() => {
-  document.removeEventListener("load", onLoad, true);
-  [...document.styleSheets].forEach(makeFonts);
-});

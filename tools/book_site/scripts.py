@@ -1,6 +1,6 @@
 """Our own scripts, in the site without the comments and the spaces that the source has.
 
-And the theme's, without the one part that elmo.js does in its place.
+And the theme's, without what has the whole page laid out at their start.
 """
 
 import re
