@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from typing import Any
+
 import pytest
 from browser_checks import Served
 from playwright.sync_api import Browser, Page
@@ -15,6 +19,18 @@ document.fonts.addEventListener("loading", () => { begun += 1; });
 # The faces that are ready, and those that a face stands beside a second time.
 FACES = """() => [...document.fonts].filter((face) => face.status === "loaded")
   .map((face) => `${face.family.replaceAll('"', "")} ${face.weight} ${face.style}`).sort()"""
+# How often a box's width is asked for when its block comes near: at once, and a frame later.
+ASKED = """async () => {
+  const width = Object.getOwnPropertyDescriptor(Element.prototype, "scrollWidth");
+  let asked = 0;
+  const get = function () { asked += 1; return width.get.call(this); };
+  Object.defineProperty(Element.prototype, "scrollWidth", { ...width, get });
+  const box = document.querySelector("article pre");
+  box.dispatchEvent(new Event("contentvisibilityautostatechange"));
+  const atOnce = asked;
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return [atOnce, asked];
+}"""
 ICONS = ["Font Awesome 6 Brands 400 normal", "Font Awesome 6 Free 900 normal"]
 FORMULAS = [
     *(f"KaTeX_{name} 400 normal" for name in ("Caligraphic", "Main")),
@@ -55,6 +71,66 @@ def test_from_a_disk_the_browser_loads_the_fonts_itself(browser: Browser, served
     assert {"KaTeX_Main 400 normal", "KaTeX_Math 400 italic"} <= set(page.evaluate(FACES))
     assert page.evaluate("begun") > 0
     page.context.close()
+
+
+def layouts_forced_by(events: list[dict[str, Any]]) -> set[str]:
+    """Return the names of the scripts that had something laid out as they ran."""
+
+    def spans(*names: str) -> list[dict[str, Any]]:
+        return [event for event in events if event["name"] in names and event["ph"] == "X"]
+
+    def holds(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
+        end = outer["ts"] + outer["dur"]
+        return bool(outer["tid"] == inner["tid"] and outer["ts"] <= inner["ts"] <= end)
+
+    layouts = spans("Layout")
+    assert layouts
+    found = set()
+    for script in spans("EvaluateScript", "FunctionCall"):
+        address = script["args"].get("data", {}).get("url", "")
+        name = re.search(r"[^/]+\.js(?=\?|$)", address)
+        if name and any(holds(script, layout) for layout in layouts):
+            found.add(f"{script['name']} {name[0]}")
+    return found
+
+
+def test_no_script_has_the_page_laid_out_once_more(browser: Browser, served: Served) -> None:
+    """To measure as blocks come near, or the page's head at the start, took a tenth of a second.
+
+    The theme's script for scrolling and its own may still ask where something is, of a page that is
+    laid out by then.
+    """
+    browser.start_tracing(categories=["devtools.timeline"])
+    page = open_page(browser, served.http + GRADIENT, slower=4)
+    page.context.close()
+    forced = layouts_forced_by(json.loads(browser.stop_tracing())["traceEvents"])
+    assert not {name for name in forced if "elmo" in name or name == "EvaluateScript bootstrap.js"}
+
+
+def test_a_box_is_measured_after_the_layout_that_is_due(browser: Browser, served: Served) -> None:
+    """What a script has changed meanwhile would otherwise be laid out for the answer."""
+    page = open_page(browser, served.http + GRADIENT)
+    at_once, later = page.evaluate(ASKED)
+    assert at_once == 0
+    assert later == 1
+    page.context.close()
+
+
+def test_a_script_that_measures_is_found(browser: Browser, served: Served) -> None:
+    """Or the test before would pass by looking for nothing."""
+    browser.start_tracing(categories=["devtools.timeline"])
+    page = browser.new_page()
+    page.route(
+        "**/elmo.js*",
+        lambda route: route.fulfill(
+            content_type="text/javascript",
+            body="document.body.append('a'); document.body.offsetHeight;",
+        ),
+    )
+    page.goto(served.http + "book/glossary.html", wait_until="networkidle")
+    page.close()
+    forced = layouts_forced_by(json.loads(browser.stop_tracing())["traceEvents"])
+    assert "EvaluateScript elmo.js" in forced
 
 
 def test_the_button_up_shows_when_the_reader_turns_back(browser: Browser, served: Served) -> None:

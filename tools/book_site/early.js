@@ -24,30 +24,22 @@
   const makeFont = (face) => {
     const of = (name) => face.getPropertyValue(name);
     const data = of("src").match(/^url\("data:font\/woff;base64,([^"]*)/)?.[1];
-    if (!data) return null;
+    if (!data) return;
     const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
-    return new FontFace(of("font-family").replaceAll('"', ""), bytes, {
+    document.fonts.add(new FontFace(of("font-family").replaceAll('"', ""), bytes, {
       weight: of("font-weight"),
       style: of("font-style"),
       unicodeRange: of("unicode-range") || "U+0-10FFFF",
-    });
+    }));
   };
 
   const makeFonts = (sheet) => {
     if (done.has(sheet)) return;
     done.add(sheet);
-    let rules;
     try {
-      rules = sheet.cssRules;
+      [...sheet.cssRules].forEach((rule) => rule instanceof CSSFontFaceRule && makeFont(rule.style));
     } catch {
-      return; // opened from a disk, where a page may not read its own style sheets
-    }
-    const faces = [...rules].filter((rule) => rule instanceof CSSFontFaceRule);
-    for (const face of faces) {
-      const font = makeFont(face.style);
-      if (font?.status !== "loaded") continue;
-      document.fonts.add(font);
-      sheet.deleteRule([...rules].indexOf(face)); // or the browser begins with it all the same
+      // opened from a disk, where a page may not read its own style sheets
     }
   };
 
