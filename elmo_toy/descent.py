@@ -7,10 +7,9 @@ The head is fixed, so a layer enters the loss only through its score ``c_kj = w 
 That is all this module needs, and it works on a stack of runs, (runs, layers), in one go.
 `elmo_toy.worked_example` is the same loss with every intermediate kept; the tests hold them equal.
 
-Weights and a gamma that don't fit each other, or aren't finite, are a ValueError everywhere; so are
-weights that aren't positive where a step takes their logarithm.
-
-Source: the article's section "Follow the gradient into the mixture". Book: chapter 4.
+Everywhere, weights and a gamma that don't fit each other or aren't finite are a ValueError, what is
+no number is a TypeError. Weights that aren't positive are a ValueError where a step takes their
+logarithm.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ def _to_step(
     weights: Array, gamma: Array | float, learning_rate: float, *, positive: bool = False
 ) -> tuple[Gradients, float]:
     gradients = gradients_at(weights, gamma)
-    if positive and not (np.asarray(weights) > 0).all():
+    if positive and not (np.real(weights) > 0).all():
         raise ValueError(f"weights must be positive, to be a softmax of logits, given {weights}")
     return gradients, as_number(learning_rate, "learning_rate")
 
@@ -374,7 +373,7 @@ def train_head(
 
 def _as_point(weights: ArrayLike, gamma: ArrayLike) -> tuple[Array, Array]:
     """Weights (…, layers) and gamma (…,) or one of either; complex ones for a complex step."""
-    rows, scale = as_numbers(weights, "weights"), as_numbers(gamma, "gamma")
+    rows, scale = _as_floats(weights, "weights"), _as_floats(gamma, "gamma")
     n_layers = LAYER_SCORES.shape[1]
     fits = rows.ndim == 1 or scale.ndim == 0 or scale.shape == rows.shape[:-1]
     if rows.shape[-1:] != (n_layers,) or not fits:
@@ -388,10 +387,21 @@ def _as_point(weights: ArrayLike, gamma: ArrayLike) -> tuple[Array, Array]:
     return rows, scale
 
 
+def _as_floats(values: ArrayLike, name: str) -> Array:
+    """As `as_numbers`; whole numbers in an array are welcome too, as corners and labels are."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        refuse_masked(values, name)
+        return values.astype(np.float64)
+    return as_numbers(values, name)
+
+
 def _as_labels(labels: ArrayLike) -> Array:
-    refuse_masked(labels, "labels")
-    targets = np.asarray(labels, dtype=np.float64)
-    if targets.shape != LABELS.shape or not ((targets >= 0) & (targets <= 1)).all():
+    targets = _as_floats(labels, "labels")
+    if (
+        np.iscomplexobj(targets)
+        or targets.shape != LABELS.shape
+        or not ((targets >= 0) & (targets <= 1)).all()
+    ):
         raise ValueError(f"labels must be {LABELS.shape} numbers in [0, 1], given {labels!r}")
     return targets
 

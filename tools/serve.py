@@ -39,8 +39,8 @@ class QuietHandler(SimpleHTTPRequestHandler):
         """Say nothing of what went well."""
 
     def log_error(self, format: str, *args: object) -> None:  # noqa: A002 - as its class has it
-        """Say what went wrong, but nothing of a reader who said nothing."""
-        if not any(isinstance(argument, TimeoutError) for argument in args):
+        """Say what went wrong, but nothing of a reader who has not asked for anything."""
+        if getattr(self, "raw_requestline", b""):
             super().log_error(format, *args)
 
 

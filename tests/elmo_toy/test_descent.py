@@ -61,6 +61,8 @@ def test_weights_and_gamma_fit_each_other_and_are_finite(
 def test_labels_are_two_probabilities(function: Any) -> None:
     with pytest.raises(ValueError, match=r"labels must be \(2,\) numbers in \[0, 1\], given"):
         function(UPPER, 1.0, [1.0, 0.0, 1.0])
+    with pytest.raises(ValueError, match=r"labels must be \(2,\) numbers in \[0, 1\], given"):
+        function(UPPER, 1.0, np.array([1 + 1e-30j, 0]))
     with pytest.raises(TypeError, match="labels must not be a numpy masked array"):
         function(UPPER, 1.0, np.ma.masked_invalid([1.0, np.nan]))
 
@@ -71,6 +73,15 @@ def test_one_gamma_serves_all_weights_and_one_row_all_gammas() -> None:
     np.testing.assert_array_equal(loss_at(rows, 0.5), expected)
     expected = [loss_at(UPPER, gamma) for gamma in gammas]
     np.testing.assert_allclose(loss_at(UPPER, gammas), expected, rtol=1e-15)
+
+
+def test_whole_numbers_are_numbers() -> None:
+    """The corners of the simplex, a few gammas and hard labels are whole; a flag is none."""
+    corners, gammas, labels = np.eye(3, dtype=int), np.arange(3), np.array([1, 0])
+    expected = loss_at(corners.astype(float), gammas.astype(float), labels.astype(float))
+    np.testing.assert_array_equal(loss_at(corners, gammas, labels), expected)
+    with pytest.raises(TypeError, match="weights must be float32, float64, complex128, given bool"):
+        loss_at(corners > 0, 1.0)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -85,6 +96,8 @@ def test_weights_off_the_simplex_have_no_logits(rule: Any) -> None:
     outside = np.array([0.6, 0.5, -0.1])
     with pytest.raises(ValueError, match="weights must be positive, to be a softmax of logits"):
         rule(outside, 1.0)
+    with pytest.raises(ValueError, match="weights must be positive, to be a softmax of logits"):
+        rule([0.0 + 1e-3j, 0.5, 0.5], 1.0)
     assert np.isfinite(step_on_weights(outside, 1.0).weights).all()
 
 

@@ -135,7 +135,13 @@ def test_the_head_of_the_page_is_measured_when_it_is_scrolled(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "scripts", [{"script": "b()"}, {"bootstrap": "b()"}, {"script": f"{MEASURES},{MEASURES}"}]
+    "scripts",
+    [
+        {"bootstrap": HEIGHT.replace("?t", "+e.top?t")},
+        {"script": "b()"},
+        {"bootstrap": "b()"},
+        {"script": f"{MEASURES},{MEASURES}"},
+    ],
 )
 def test_a_theme_that_measures_elsewhere_fails_the_build(
     scripts: dict[str, str], tmp_path: Path

@@ -98,10 +98,12 @@ def test_a_reader_who_says_nothing_is_let_go(
     with serve.ClassServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        with socket.create_connection(server.server_address, timeout=60) as connection:
-            assert connection.recv(1) == b""
-        server.shutdown()
-        thread.join()
+        try:
+            with socket.create_connection(server.server_address, timeout=60) as connection:
+                assert connection.recv(1) == b""
+        finally:
+            server.shutdown()
+            thread.join()
     assert capfd.readouterr() == ("", "")
 
 

@@ -26,27 +26,31 @@
     const data = of("src").match(/^url\("data:font\/woff;base64,([^"]*)/)?.[1];
     if (!data) return;
     const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
-    document.fonts.add(new FontFace(of("font-family").replaceAll('"', ""), bytes, {
+    const font = new FontFace(of("font-family").replaceAll('"', ""), bytes, {
       weight: of("font-weight"),
       style: of("font-style"),
       unicodeRange: of("unicode-range") || "U+0-10FFFF",
-    }));
+    });
+    if (font.status !== "error") document.fonts.add(font);
+  };
+
+  const rulesOf = (sheet) => {
+    try {
+      return [...sheet.cssRules];
+    } catch {
+      return []; // opened from a disk, where a page may not read its own style sheets
+    }
   };
 
   const makeFonts = (sheet) => {
     if (done.has(sheet)) return;
     done.add(sheet);
-    try {
-      [...sheet.cssRules].forEach((rule) => rule instanceof CSSFontFaceRule && makeFont(rule.style));
-    } catch {
-      // opened from a disk, where a page may not read its own style sheets
-    }
+    rulesOf(sheet).forEach((rule) => rule instanceof CSSFontFaceRule && makeFont(rule.style));
   };
 
-  const onLoad = ({ target }) => target.rel === "stylesheet" && makeFonts(target.sheet);
-  document.addEventListener("load", onLoad, true);
-  requestAnimationFrame(() => {
-    document.removeEventListener("load", onLoad, true);
-    [...document.styleSheets].forEach(makeFonts);
-  });
+  document.addEventListener("load", ({ target }) => {
+    if (target.rel === "stylesheet") makeFonts(target.sheet);
+  }, true);
+  // A browser that draws nothing before it has the sheets, as Chromium, has them all by now.
+  requestAnimationFrame(() => [...document.styleSheets].forEach(makeFonts));
 }

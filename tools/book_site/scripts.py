@@ -26,7 +26,8 @@ MEASURING = {
         "0",
     ),
     "bootstrap.js": (
-        rf",([\w$]+)={re.escape(HEAD)}\.getBoundingClientRect\(\)([^}}]*>)\1\.bottom",
+        rf",([\w$]+)={re.escape(HEAD)}\.getBoundingClientRect\(\)"
+        r"((?:(?!\1\.)[^}])*>)\1\.bottom(?![^}]*\b\1\.)",
         rf"\2{HEAD}.offsetHeight",
     ),
 }
