@@ -10,6 +10,8 @@ That is all this module needs, and it works on a stack of runs, (runs, layers), 
 Everywhere, weights and a gamma that don't fit each other or aren't finite are a ValueError, what is
 no number is a TypeError. Weights that aren't positive are a ValueError where a step takes their
 logarithm.
+
+Source: the article's section "Follow the gradient into the mixture". Book: chapter 4.
 """
 
 from __future__ import annotations
