@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from browser_checks import Served
@@ -74,24 +77,38 @@ def test_from_a_disk_the_browser_loads_the_fonts_itself(browser: Browser, served
 
 
 def layouts_forced_by(events: list[dict[str, Any]]) -> set[str]:
-    """Return the names of the scripts that had something laid out as they ran."""
+    """Return the names of the scripts that had something laid out as they ran.
+
+    A page's inline script has the name of the page.
+    """
 
     def spans(*names: str) -> list[dict[str, Any]]:
         return [event for event in events if event["name"] in names and event["ph"] == "X"]
 
     def holds(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
         end = outer["ts"] + outer["dur"]
-        return bool(outer["tid"] == inner["tid"] and outer["ts"] <= inner["ts"] <= end)
+        same_thread = all(outer[key] == inner[key] for key in ("pid", "tid"))
+        return bool(same_thread and outer["ts"] <= inner["ts"] <= end)
 
     layouts = spans("Layout")
     assert layouts
     found = set()
     for script in spans("EvaluateScript", "FunctionCall"):
         address = script["args"].get("data", {}).get("url", "")
-        name = re.search(r"[^/]+\.js(?=\?|$)", address)
-        if name and any(holds(script, layout) for layout in layouts):
-            found.add(f"{script['name']} {name[0]}")
+        if any(holds(script, layout) for layout in layouts):
+            found.add(f"{script['name']} {PurePosixPath(urlsplit(address).path).name}")
     return found
+
+
+@contextlib.contextmanager
+def traced(browser: Browser) -> Iterator[list[dict[str, Any]]]:
+    """Trace what runs meanwhile; the list is filled at the end."""
+    events: list[dict[str, Any]] = []
+    browser.start_tracing(categories=["devtools.timeline"])
+    try:
+        yield events
+    finally:
+        events += json.loads(browser.stop_tracing())["traceEvents"]
 
 
 def test_no_script_has_the_page_laid_out_once_more(browser: Browser, served: Served) -> None:
@@ -100,11 +117,13 @@ def test_no_script_has_the_page_laid_out_once_more(browser: Browser, served: Ser
     The theme's script for scrolling and its own may still ask where something is, of a page that is
     laid out by then.
     """
-    browser.start_tracing(categories=["devtools.timeline"])
-    page = open_page(browser, served.http + GRADIENT, slower=4)
-    page.context.close()
-    forced = layouts_forced_by(json.loads(browser.stop_tracing())["traceEvents"])
-    assert not {name for name in forced if "elmo" in name or name == "EvaluateScript bootstrap.js"}
+    with traced(browser) as events:
+        page = open_page(browser, served.http + GRADIENT, slower=4)
+        page.context.close()
+    ours = (" elmo.js", f" {PurePosixPath(GRADIENT).name}")
+    forced = layouts_forced_by(events)
+    assert not {name for name in forced if name.endswith(ours)}
+    assert "EvaluateScript bootstrap.js" not in forced
 
 
 def test_a_box_is_measured_after_the_layout_that_is_due(browser: Browser, served: Served) -> None:
@@ -118,19 +137,23 @@ def test_a_box_is_measured_after_the_layout_that_is_due(browser: Browser, served
 
 def test_a_script_that_measures_is_found(browser: Browser, served: Served) -> None:
     """Or the test before would pass by looking for nothing."""
-    browser.start_tracing(categories=["devtools.timeline"])
-    page = browser.new_page()
-    page.route(
-        "**/elmo.js*",
-        lambda route: route.fulfill(
-            content_type="text/javascript",
-            body="document.body.append('a'); document.body.offsetHeight;",
-        ),
-    )
-    page.goto(served.http + "book/glossary.html", wait_until="networkidle")
-    page.close()
-    forced = layouts_forced_by(json.loads(browser.stop_tracing())["traceEvents"])
-    assert "EvaluateScript elmo.js" in forced
+    measures = "document.documentElement.append('a'); document.documentElement.offsetHeight;"
+    with traced(browser) as events:
+        page = browser.new_page()
+        page.route(
+            "**/elmo.js*",
+            lambda route: route.fulfill(content_type="text/javascript", body=measures),
+        )
+        page.route(
+            "**/measuring.html",
+            lambda route: route.fulfill(
+                content_type="text/html", body=f"<script>{measures}</script>"
+            ),
+        )
+        page.goto(served.http + "book/glossary.html", wait_until="networkidle")
+        page.goto(served.http + "measuring.html")
+        page.close()
+    assert {"EvaluateScript elmo.js", "EvaluateScript measuring.html"} <= layouts_forced_by(events)
 
 
 def test_the_button_up_shows_when_the_reader_turns_back(browser: Browser, served: Served) -> None:
@@ -141,7 +164,10 @@ def test_the_button_up_shows_when_the_reader_turns_back(browser: Browser, served
     for wheel, shown in ((2000, False), (-400, True)):
         before = page.evaluate("scrollY")
         page.mouse.wheel(0, wheel)
-        page.wait_for_function("(before) => scrollY !== before", arg=before)
+        page.wait_for_function(
+            "([before, down]) => (down ? scrollY > before : scrollY < before)",
+            arg=[before, wheel > 0],
+        )
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
         assert button.is_visible() == shown
     button.click()

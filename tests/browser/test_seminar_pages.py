@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from browser_checks import SETTLE, Mode, Served, new_context, watch
 from browser_checks import Visit as Watched
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from print_seminar import print_all
 from pypdf import PdfReader
 from seminar import FOLDER, PAGES
@@ -142,10 +142,10 @@ def test_the_speakers_view_moves_along(way: str, browser: Browser, served: Serve
         assert speaker.locator("#gamma dt", has_text=part).is_visible()
     assert speaker.locator("#elapsed").inner_text().startswith("00:")
     page.keyboard.press("ArrowRight")
-    speaker.wait_for_function(f"{SHOWN} === 'head'")
+    expect(speaker.locator(".slide.current")).to_have_id("head")
     assert not speaker.locator("#gamma dt").first.is_visible()
     speaker.keyboard.press("ArrowRight")
-    page.wait_for_function(f"{SHOWN} === 'vectors-move'")
+    expect(page.locator(".slide.current")).to_have_id("vectors-move")
     page.context.close()
     assert not seen.errors
 
