@@ -2,8 +2,8 @@
 () => {
   const cuts = (value) => value === "hidden" || value === "clip";
   const cutOff = [...document.querySelectorAll("body *")].filter((element) => {
-    // an equation's MathML is there to be heard, and hidden from sight
-    if (element.closest("svg, .math, noscript")) return false;
+    // an equation's MathML is there to be heard, and hidden from sight; a field's text scrolls
+    if (element.closest("svg, .math, noscript, input")) return false;
     const style = getComputedStyle(element);
     if (!cuts(style.overflowX) && !cuts(style.overflowY)) return false;
     const box = element.getBoundingClientRect();

@@ -245,6 +245,7 @@ def test_every_check_has_a_canary() -> None:
     [
         ("height: 2em; overflow: hidden", "at 200 % with wider spacing: cuts off <div"),
         ("width: 700px", "at 200 %: is 7"),
+        ("width: 400px", "at 400 %: is 4"),
     ],
 )
 def test_a_page_that_cannot_be_enlarged_is_caught(

@@ -115,7 +115,7 @@ def test_pages_ask_for_few_files(visits: list[Visit], served: Served) -> None:
 
 
 def test_pages_can_be_enlarged_and_spaced(browser: Browser, served: Served) -> None:
-    """At 200 %, and with the spacing that a reader may need, nothing is lost."""
+    """At 200 and 400 %, and with the spacing that a reader may need, nothing is lost."""
     context = new_context(browser, LIGHT)
     page = context.new_page()
     problems = []
