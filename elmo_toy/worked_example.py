@@ -1,7 +1,7 @@
 """The article's worked example: two occurrences of *bank*, one mixture, a fixed head.
 
-The features are invented. They isolate the mixture; they are not measured ELMo vectors, and their
-axes carry no meaning. Both occurrences share the token layer and differ in the contextual layers.
+The features are invented, small enough for paper: no model gave them, and neither axis stands for
+anything. Both occurrences share the token layer and differ in the contextual layers.
 
     mixture       e_k = gamma * sum_j s_j h_kj          s = softmax(logits), shared by both k
     layer score   c_kj = w . h_kj                       w = HEAD

@@ -121,7 +121,14 @@ def _five_seeds() -> dict[str, Any]:
         "spread_to": spread / float(low),
         "covers_mean": float((abs(means) < deviations).mean()),
         "covers_run": float((abs(means - sixth) < deviations).mean()),
-        "one_run": float((spread * abs(runs[:, 0] - runs[:, 1]) >= step).mean()),
+        **{
+            name: float((true * abs(runs[:, 0] - runs[:, 1]) >= step).mean())
+            for name, true in (
+                ("one_run", spread),
+                ("one_run_from", spread / high),
+                ("one_run_to", spread / low),
+            )
+        },
         "five_runs": float((spread * abs(means[::2] - means[1::2]) >= step).mean()),
     }
 
