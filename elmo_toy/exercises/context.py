@@ -144,10 +144,11 @@ _1_3 = Exercise(
     minutes=10,
     question=f"""In a test of senses {_SPLITS}.
 
-Prove that a classifier which reads $h_0$ alone, however large, cannot be right on more than a
-certain share of this test, and give that share.""",
+Prove that a classifier which reads the noun's own $h_0$ and nothing else, however large, cannot be
+right on more than a certain share of this test, and give that share.""",
     hints=(
-        "All occurrences of a word have the same $h_0$. How many answers can the classifier give?",
+        "All occurrences of a noun have the same $h_0$. How many answers can the classifier give "
+        "for one noun?",
         "For each word the best single answer is its more frequent sense. Add these up, and divide "
         "by the number of occurrences.",
     ),
@@ -155,7 +156,9 @@ certain share of this test, and give that share.""",
 occurrences of a word one answer. For each word that is right at most as often as the more frequent
 sense: {listed(str(most) for most in _ALL.max(axis=1))} times. Together {_ALL.max(axis=1).sum()} of
 {_ALL.sum()}, which is {shown(_BEST)}. The bound is reached by answering with each word's more
-frequent sense, so it is exact. What is above it in a table of results came from the neighbours.""",
+frequent sense, so it is exact. What is above it in a table of results came from the neighbours: the
+tagger of chapter 5 passes such a bound on token layers, but it reads those of the whole
+sentence.""",
     answer=Number(
         _BEST,
         (

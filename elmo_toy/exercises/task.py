@@ -16,7 +16,7 @@ from elmo_toy.exercises.exercise import Exercise, known
 from elmo_toy.exercises.mistakes import right
 from elmo_toy.exercises.text import listed, shown
 from elmo_toy.reported import find, get
-from elmo_toy.worked_example import HEAD, LAYERS, PRESETS
+from elmo_toy.worked_example import HEAD, LAYERS, PRESETS, log_loss, state
 
 # --- 5.1 ------------------------------------------------------------------------------------------
 
@@ -213,6 +213,61 @@ the derivatives.""",
     ),
 )
 
+# --- 5.5 ------------------------------------------------------------------------------------------
+
+_LOWER = state("lower")
+_ROWS = np.append(_LOWER.forward.losses, log_loss(0.0, np.zeros(())))  # a row of zeros scores 0
+_COUNTED, _MASKED = float(_ROWS.mean()), float(_ROWS[:-1].mean())
+_FREE = float(_ROWS[:-1].sum() / len(_ROWS))  # as if a padded row cost nothing
+
+_5_5 = Exercise(
+    id="5.5",
+    title="With and without a padded row",
+    section="Padding and boundaries",
+    objective="O7",
+    level=1,
+    minutes=6,
+    question=f"""A batch holds river, loan and a row of padding, whose layers are zeros. The weights
+are ${shown(PRESETS["lower"])}$ with $\\gamma = {_LOWER.gamma:g}$, the head is ${shown(HEAD)}$, and
+river's and loan's scores are ${shown(_LOWER.forward.scores)}$ for the labels 1 and 0. What is the
+mean log loss if the padded row is counted, with whatever label stands there, and what is it if the
+row is masked? Before you compute: which is lower? Answer with `[counted, masked]`.""",
+    hints=(
+        "What does the head make of a vector of zeros, and what does the log loss of that?",
+        "A score of zero is a probability of one half for either label. Three losses divided by "
+        "three, two losses divided by two.",
+    ),
+    solution_text=f"""A mixture of zeros is zero, so the padded row's score is zero, its probability
+one half and its loss $\\log 2 = {shown(_ROWS[-1])}$ for either label. River's and loan's losses are
+{shown(_ROWS[0])} and {shown(_ROWS[1])}. Counted: {shown(_ROWS.sum())} divided by three,
+{shown(_COUNTED)}. Masked: {shown(_ROWS[:-1].sum())} divided by two, {shown(_MASKED)}, as if the row
+were not there. Both signs are wrong here, and padding makes that look better: enough of it takes
+any loss towards $\\log 2$, and nothing has been learned.""",
+    answer=Number(
+        np.array([_COUNTED, _MASKED]),
+        (
+            Wrong([_MASKED, _COUNTED], "the two numbers are in each other's place"),
+            Wrong(
+                [_FREE, _MASKED],
+                "a score of zero is no loss of zero: a probability of one half costs log 2",
+            ),
+            Wrong(
+                [_COUNTED, _FREE],
+                "the mask takes the row out of the number that you divide by as well",
+            ),
+            Wrong(
+                [_COUNTED, _COUNTED],
+                "you counted the padding: with the mask there are two losses and no third",
+            ),
+            Wrong(
+                [_MASKED, _MASKED],
+                "a padded row that is counted changes the mean: it has a loss of its own",
+            ),
+            Wrong([_ROWS.sum(), _ROWS[:-1].sum()], "those are sums, not means"),
+        ),
+    ),
+)
+
 # --- 6.1 ------------------------------------------------------------------------------------------
 
 _BEFORE = get(1, "SRL", "baseline").value
@@ -300,13 +355,12 @@ the gain of its mixture.""",
 
 # --- 6.3 ------------------------------------------------------------------------------------------
 
-_SNLI = get(1, "SNLI", "ELMo")
-_SPREAD = float(_SNLI.spread or math.nan)
+_NER = get(1, "NER", "ELMo")
 _SENTENCES = {
     "A": "the true mean lies within the ± with 95% confidence",
     "B": "runs with other seeds scatter about their mean by about the ±",
     "C": "on another test set of the kind the score would lie within the ±",
-    "D": "the mixture improves SNLI by more than its ±",
+    "D": "the mixture improves NER by more than its ±",
 }
 
 _6_3 = Exercise(
@@ -316,16 +370,17 @@ _6_3 = Exercise(
     objective="O8",
     level=1,
     minutes=4,
-    question=f"""SNLI with ELMo: {_SNLI.value} ± {_SPREAD}, five seeds. Which of these does the ±
+    question=f"""NER with ELMo: {_NER.shown}, over {_NER.spread_over}. Which of these does the ±
 support? {". ".join(f"{letter}: {text}" for letter, text in _SENTENCES.items())}. Answer with a
 letter, or several.""",
     hints=(
         "What was different between the five runs, and what was the same?",
         "A standard deviation says how far one run lies from the mean of runs.",
     ),
-    solution_text="""B. The ± is a standard deviation over seeds. It is no confidence interval of a
-mean (A), it says nothing about other data, since all runs had one test set (C), and the runs are of
-a complete system, which differs from its baseline in much more than a mixture (D).""",
+    solution_text="""B. By the table's caption this ± is a standard deviation over seeds. It is no
+confidence interval of a mean (A), it says nothing about other data, since all runs had one test set
+(C), and the runs are of a complete system, which differs from its baseline in much more than a
+mixture (D).""",
     answer=Choices(
         tuple(_SENTENCES),
         frozenset({"B"}),
@@ -345,6 +400,8 @@ a complete system, which differs from its baseline in much more than a mixture (
 
 _RUNS = 3
 _DIFFERENCE = 0.2
+_SNLI = get(1, "SNLI", "ELMo")
+_SPREAD = float(_SNLI.spread or math.nan)
 
 
 def _chance(deviation: float) -> float:
@@ -359,10 +416,11 @@ _6_4 = Exercise(
     objective="O8",
     level=2,
     minutes=10,
-    question=f"""Two systems do not differ. Each is run with {_RUNS} seeds, and a run scatters
-normally, with a standard deviation of {_SPREAD}. How often do their means come out {_DIFFERENCE} or
-more apart, in either direction? Answer with a probability, to two digits; simulate it, or compute
-it.""",
+    question=f"""Table 1 has {_SNLI.shown} for SNLI. Its caption explains the ± of NER and of
+SST-5, but not this one. Suppose that this, too, is a standard deviation over seeds, and that runs
+scatter normally. Two systems do not differ, and each is run with {_RUNS} seeds. How often do their
+means come out {_DIFFERENCE} or more apart, in either direction? Answer with a probability, to two
+digits; simulate it, or compute it.""",
     hints=(
         "Which deviation has the mean of several runs? Which the difference of two such means?",
         f"The difference has the deviation $\\sigma \\sqrt{{2/{_RUNS}}}$. In a simulation: "
@@ -394,4 +452,4 @@ digits, and two are asked for.)""",
     ),
 )
 
-EXERCISES: Sequence[Exercise] = (_5_1, _5_2, _5_3, _5_4, _6_1, _6_2, _6_3, _6_4)
+EXERCISES: Sequence[Exercise] = (_5_1, _5_2, _5_3, _5_4, _5_5, _6_1, _6_2, _6_3, _6_4)

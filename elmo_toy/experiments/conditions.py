@@ -83,13 +83,13 @@ LINEAR: dict[str, Condition] = {
     "free": Condition("three free coefficients", combiner=CombinerOptions("free")),
     "concatenation": Condition("all layers side by side", combiner=_CONCATENATION),
     "concatenation_matched": Condition(
-        "the same, with no more parameters than the mixture", combiner=_CONCATENATION, matched=True
+        "the same, matched: as few parameters as the mixture", combiner=_CONCATENATION, matched=True
     ),
     "untrained": Condition("mixture over an untrained biLM", "untrained"),
     "untrained_concatenation": Condition(
         "all layers of an untrained biLM", "untrained", _CONCATENATION
     ),
-    "bag_of_words": Condition("the word and the words around it, counted", "words", _layer(0)),
+    "bag_of_words": Condition("bag of words, the word among them", "words", _layer(0)),
     "context2vec": Condition("context2vec: the slot without its word", "context2vec", _layer(0), 1),
     "context2vec_and_word": Condition(
         "context2vec: the slot beside its word", "context2vec", _CONCATENATION

@@ -537,8 +537,8 @@ def _licensed_sentence() -> Item:
         no(
             "M15",
             f"The learned mixture removed {number(share, 1)}% of the error on SQuAD.",
-            "Everything that came with ELMo did, a large language model first of all. The table "
-            "has no row without the mixture.",
+            "Everything that came with ELMo did, a large language model first of all. No column "
+            "of the table has that language model without the mixture.",
         ),
         yes(
             f"One SQuAD system scored {number(elmo.value - baseline.value, 1)} F1 higher with ELMo "
@@ -553,7 +553,8 @@ def _licensed_sentence() -> Item:
         no(
             "M15",
             "Contextual vectors are better than static ones.",
-            "Six systems, each with itself. Chapter 1 has a test that a lookup wins.",
+            "Six systems, each with itself. And context alone is not enough: in chapter 1 the "
+            "token table of a trained model beats the contextual layers of an untrained one.",
         ),
     )
 

@@ -249,3 +249,12 @@ def test_pages_allow_no_script_within_them(renderer: Renderer) -> None:
     assert not [
         tag for tag in page.find_all(True) if any(name.startswith("on") for name in tag.attrs)
     ]
+
+
+def test_the_direction_that_the_head_cannot_see_has_one_letter() -> None:
+    """Not u: chapter 4 has a step of the logits under that name."""
+    rows = (SOURCES / "handout.md").read_text("utf-8").splitlines()
+    (row,) = [row for row in rows if "{{unseen}}" in row]
+    assert row.startswith("| $n$ |")
+    for name in ("formula_unseen", "formula_head_unseen"):
+        assert "n_j" in FORMULAS[name]

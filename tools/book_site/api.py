@@ -15,9 +15,10 @@ Beside them this module
 import ast
 import copy
 import inspect
+import itertools
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
@@ -376,11 +377,22 @@ def link_back(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         names = [name for title in named for name in entries.get((chapter, title), [])]
         if names:
             inner = (i for i, child in enumerate(section) if isinstance(child, nodes.section))
-            section.insert(next(inner, len(section)), line_of_entries(app, docname, names))
+            at = next(inner, len(section))
+            section[at:at] = [
+                line_of_entries(app, docname, some, folded=folded)
+                for folded, some in itertools.groupby(sorted(names, key=gives_away), gives_away)
+            ]
 
 
-def line_of_entries(app: Sphinx, docname: str, names: list[str]) -> nodes.raw:
-    """Return the line "In code: softmax, scalar_mix", folded up if it is long."""
+def gives_away(name: str) -> bool:
+    """Tell whether an entry is of exercises and quizzes, whose names can be half an answer."""
+    return name.startswith((f"{PACKAGE}.exercises", f"{PACKAGE}.quiz"))
+
+
+def line_of_entries(
+    app: Sphinx, docname: str, names: Iterable[str], *, folded: bool = False
+) -> nodes.raw:
+    """Return the line "In code: softmax, scalar_mix", folded up if it is long or shall be."""
     domain = cast(PythonDomain, app.env.get_domain("py"))
     entries = {name: domain.objects[name] for name in names}
     links = []
@@ -389,11 +401,10 @@ def line_of_entries(app: Sphinx, docname: str, names: list[str]) -> nodes.raw:
         address = f"{app.builder.get_relative_uri(docname, entry.docname)}#{entry.node_id}"
         links.append(f'<a href="{address}"><code>{shown}</code></a>')
     text = ", ".join(links)
-    if len(links) > LONG_LINE:
-        html = (
-            f'<details class="in-code"><summary>In code: {len(links)} entries</summary>'
-            f"<p>{text}</p></details>"
-        )
+    if folded or len(links) > LONG_LINE:
+        what = "Exercises and quizzes in code" if folded else "In code"
+        count = f"{len(links)} {'entry' if len(links) == 1 else 'entries'}"
+        html = f'<details class="in-code"><summary>{what}: {count}</summary><p>{text}</p></details>'
     else:
         html = f'<p class="in-code">In code: {text}</p>'
     return nodes.raw("", html, format="html")

@@ -32,8 +32,8 @@ FORMULAS: Mapping[str, str] = MappingProxyType(
             r"a' = a - \eta\, \frac{\partial\mathcal{L}}{\partial a}, \qquad "
             r"\gamma' = \gamma - \eta\, \frac{\partial\mathcal{L}}{\partial \gamma}"
         ),
-        "formula_unseen": r"\sum_j u_j\, c_{k,j} = 0 \text{ for every } k",
-        "formula_head_unseen": r"g_j(t) = s_j + t\, u_j",
+        "formula_unseen": r"\sum_j n_j\, c_{k,j} = 0 \text{ for every } k",
+        "formula_head_unseen": r"g_j(t) = s_j + t\, n_j",
         "formula_other": r"1 - p",
         "formula_minus_log_p": r"-\log p",
         "formula_minus_log_other": r"-\log (1 - p)",

@@ -19,7 +19,7 @@ from elmo_toy import descent
 from elmo_toy.exercises import EXERCISES, build_solution, check
 from elmo_toy.exercises.answers import Choices, Function, Witness
 from elmo_toy.gradient_check import complex_step
-from elmo_toy.scalar_mix import logit_penalty, softmax
+from elmo_toy.scalar_mix import logit_penalty, scalar_mix, softmax
 from elmo_toy.worked_example import HEAD, LABELS, LAYERS, forward, sigmoid
 
 #: As the chapter prints them.
@@ -87,6 +87,16 @@ def coefficients_in_a_residual_stack() -> list[float]:
     return found
 
 
+def losses_with_and_without_a_padded_row() -> tuple[float, float]:
+    """Mixed by the package, with zeros in a third row; either label there costs the same."""
+    rows = np.concatenate([LAYERS, np.zeros_like(LAYERS[:1])])
+    river, loan, pad = scalar_mix(rows, np.log(LOWER))[:, 0] @ [1.0, -1.0]
+    two = math.log(1 + math.exp(-river)) + math.log(1 + math.exp(loan))
+    one, zero = (math.log(1 + math.exp(sign * pad)) for sign in (-1, 1))
+    assert one == zero
+    return (two + one) / 3, two / 2
+
+
 #: Numbers; where a search has a grid, as near as its steps.
 NUMBERS: dict[str, Callable[[], Any]] = {
     "1.1": lambda: (len({"the", "bank", "by", "river", ".", "lent"}), 7 + 4),
@@ -105,6 +115,7 @@ NUMBERS: dict[str, Callable[[], Any]] = {
     "4.9": lambda: min(range(-10, 11), key=lambda t: (1 + t) ** 2 + (2 + t) ** 2 + (6 + t) ** 2),
     "4.10": lambda: 3.0,  # its own test tries many logits
     "5.1": lambda: 5000 + (3 + 1) + (3 + 1),
+    "5.5": losses_with_and_without_a_padded_row,
     "6.1": lambda: 100 * 3.2 / 18.6,
     "6.2": lambda: 100 * 0.2 / 4.4,
     "6.4": lambda: 0.15,  # its own test simulates
@@ -171,6 +182,14 @@ def test_what_a_mixture_can_reach() -> None:
 def test_the_only_file_from_which_a_mixture_learns_and_the_licensed_sentence() -> None:
     assert check("5.2", "all layers").right
     assert check("6.3", "b").right
+
+
+def test_a_spread_is_called_what_its_caption_calls_it() -> None:
+    """The caption of Table 1 has the five runs of NER and of SST-5, and is silent on SNLI."""
+    assert "92.22 ± 0.10, over five runs with different random seeds" in EXERCISES["6.3"].question
+    assert "SNLI" not in EXERCISES["6.3"].question
+    assert "88.7 ± 0.17 for SNLI" in EXERCISES["6.4"].question
+    assert "Suppose" in EXERCISES["6.4"].question
 
 
 # --- witnesses ------------------------------------------------------------------------------------
@@ -262,6 +281,11 @@ def test_the_code_that_is_shown_is_right(name: str) -> None:
         ("4.9", "The penalty falls from 4.1\nto 1.4."),  # (1 + 4 + 36) / 10, (4 + 1 + 9) / 10
         ("4.10", "scores, 4."),
         ("5.4", "three times $[1.7, 1.1]$"),
+        (
+            "5.5",
+            "\\log 2 = 0.693$ for either label. River's and loan's losses are\n1.037 and 1.171.",
+        ),
+        ("5.5", "Counted: 2.902 divided by three,\n0.967. Masked: 2.209 divided by two, 1.104,"),
         ("6.1", "3.2 of 18.6 points of error:\n17.2%. From 90 the same gain would be\n32%."),
         ("6.2", "0.2 of 4.4 points:\n4.5%."),
         ("6.2", "\n89%, averaging the rest."),  # 3.9 of 4.4

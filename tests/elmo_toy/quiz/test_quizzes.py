@@ -106,6 +106,8 @@ def test_the_table_is_quoted_as_printed() -> None:
     assert all(text in BY_ID["CT15"].question for text in shown)
     assert "4.7 F1" in BY_ID["CT15"].right.text
     assert "89%" in BY_ID["post-7"].right.text
+    columns = {result.condition for result in reported.find(table=1)}
+    assert columns == {"earlier best", "baseline", "ELMo"}, "none has the model and no mixture"
 
 
 def explanation(item: str, letter: str) -> str:
