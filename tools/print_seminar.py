@@ -40,7 +40,7 @@ def print_all(browser: Browser, site: Path, output: Path) -> list[Path]:
         printed.append(pdf)
     for name in KIT:
         pdf = output / f"{name}.pdf"
-        print_page(site / "book" / "seminar" / f"{name}.html", pdf, browser=browser)
+        print_page(site / "book" / "seminar" / f"{name}.html", pdf, browser=browser, margin="10mm")
         printed.append(pdf)
     return printed
 
