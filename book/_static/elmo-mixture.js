@@ -112,8 +112,8 @@
           diamond to where loan’s mixture will be.`,
         slider(id, "guess-0", "guess, across", [-2, 4, 0.05]) + slider(id, "guess-1", "guess, up", [-1.5, 3.5, 0.05])
           + button("shown", "1", "Show loan’s mixture"),
-        `<span data-part="verdict"><strong>You missed by ${value("miss")}.</strong> The guess was ${value("guess")}.</span>
-          Loan’s mixture is ${value("answer")}. The hollow dots are the same place in both triangles, and γ moves each from there.`)}
+        `<span data-part="verdict"><strong>You missed by ${value("miss")}.</strong> The guess was ${value("guess")}, the
+          mixture ${value("answer")}.</span> The hollow dots are the same place in both triangles, and γ moves each from there.`)}
         <div class="elmo-columns"><div>
           ${svg("plane", 400, 316, `<g class="handle"><circle r="18"/>${mark("diamond", [0, 0], "loan hollow", 1.2)}</g>`)}
           ${slider(id, "gamma", "scale γ", GAMMA)}
