@@ -17,7 +17,8 @@ from elmo_toy import descent, exercises
 from elmo_toy.bilm.model import parameter_shapes
 from elmo_toy.bilm.released import RELEASED
 from elmo_toy.exercises import EXERCISES, Exercise, check
-from elmo_toy.exercises.answers import Choices, Count, Function, Number, Witness, apart
+from elmo_toy.exercises.answers import Choices, Count, Function, Number, Witness
+from elmo_toy.exercises.closeness import apart
 from elmo_toy.exercises.exercise import LEVELS, PAGES
 from elmo_toy.exercises.mistakes import MISCONCEPTION_IDS
 from elmo_toy.exercises.objectives import OBJECTIVES
