@@ -206,6 +206,24 @@ def test_search_finds_gamma(way: str, browser: Browser, served: Served) -> None:
 
 
 @pytest.mark.parametrize("way", ["http", "file"])
+def test_search_finds_no_word_of_the_language_itself(
+    way: str, browser: Browser, served: Served
+) -> None:
+    """Each object of a script has a constructor and a __proto__; the index has what pages say."""
+    context = new_context(browser, LIGHT)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    for word, said in (("constructor", "Search finished"), ("__proto__", "did not match any")):
+        page.goto(f"{getattr(served, way)}search.html?q={word}", wait_until="load")
+        expect(page.locator("#search-results .search-summary")).to_contain_text(said)
+        links = page.locator("#search-results li a").evaluate_all("(all) => all.map((a) => a.href)")
+        assert not [link for link in links if "undefined" in link]
+    context.close()
+    assert not errors
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
 def test_theme_switch_works(way: str, browser: Browser, served: Served) -> None:
     """The theme can be switched by keyboard and stays as it was chosen."""
     context = new_context(browser, LIGHT)
