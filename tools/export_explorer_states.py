@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import train_arguments
 
 from elmo_toy import descent
 from elmo_toy.gradient_check import central_difference
@@ -248,9 +248,9 @@ def export(n_states: int, seed: int) -> dict[str, Any]:
 def main() -> int:
     """Read the command line and write the file."""
     parser = argparse.ArgumentParser(description="Write states for the explorers' tests.")
-    parser.add_argument("path", type=Path)
-    parser.add_argument("--states", type=int, default=600)
-    parser.add_argument("--seed", type=int, default=2018)
+    parser.add_argument("path", type=train_arguments.file)
+    parser.add_argument("--states", type=train_arguments.count, default=600)
+    parser.add_argument("--seed", type=train_arguments.seed, default=2018)
     arguments = parser.parse_args()
     text = json.dumps(export(arguments.states, arguments.seed), default=float)
     arguments.path.write_text(text, encoding="utf-8")

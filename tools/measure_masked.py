@@ -18,13 +18,13 @@ import platform
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import train_toy_language as toy  # first: it sets the number of BLAS threads
 
 import numpy as np  # isort: skip
+import train_arguments  # isort: skip
 from whole_files import write_record  # isort: skip
 
 from elmo_toy.attention import mean_by_offset
@@ -157,12 +157,13 @@ def measure_all(
 def main() -> None:
     """Measure, and write the record after each training run."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--tokens", type=int, default=2_500_000)
-    parser.add_argument("--sentences", type=int, default=40_000)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--output", type=Path, default=records.path("masked"))
+    parser.add_argument("--seeds", type=train_arguments.seed, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--tokens", type=train_arguments.count, default=2_500_000)
+    parser.add_argument("--sentences", type=train_arguments.count, default=40_000)
+    parser.add_argument("--processes", type=train_arguments.count, default=1)
+    parser.add_argument("--output", type=train_arguments.file, default=records.path("masked"))
     arguments = parser.parse_args()
+    train_arguments.check_seeds(parser, arguments.seeds)
 
     models: dict[str, list[Measured]] = {name: [] for name in VARIANTS}
     record = {

@@ -19,12 +19,12 @@ import json
 import platform
 from collections.abc import Sequence
 from math import log
-from pathlib import Path
 from typing import Any
 
 import train_toy_language as toy  # first: it sets the number of BLAS threads
 
 import numpy as np  # isort: skip
+import train_arguments  # isort: skip
 from whole_files import write_record  # isort: skip
 
 from elmo_toy.bilm import checkpoint, records, training
@@ -104,10 +104,13 @@ def already_measured(
 def main() -> None:
     """Measure, and write the record after each training run."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--tokens", type=int, default=2_500_000)
-    parser.add_argument("--output", type=Path, default=records.path("separate_stacks"))
+    parser.add_argument("--seeds", type=train_arguments.seed, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--tokens", type=train_arguments.count, default=2_500_000)
+    parser.add_argument(
+        "--output", type=train_arguments.file, default=records.path("separate_stacks")
+    )
     arguments = parser.parse_args()
+    train_arguments.check_seeds(parser, arguments.seeds)
 
     settings = {
         "optimiser": "adam",

@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import train_arguments
 from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal, DeadKernelError
 from nbformat import NotebookNode
@@ -262,6 +263,18 @@ def difference(before: str, after: str, name: str) -> str:
     return "\n".join(lines)
 
 
+def no_file(paths: Sequence[Path]) -> str:
+    """Say of the first path that is no file what it is; nothing where all are files."""
+    return next(
+        (
+            f"{path}: {'a folder' if path.is_dir() else 'no such file'}"
+            for path in paths
+            if not path.is_file()
+        ),
+        "",
+    )
+
+
 def treated(path: Path, options: argparse.Namespace) -> int:
     """Do with one notebook what the options say, and tell; return the exit status."""
     status = 0
@@ -320,26 +333,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--budget",
-        type=float,
+        type=train_arguments.seconds,
         default=SECONDS_PER_NOTEBOOK,
         metavar="SECONDS",
         help="processor time that running one notebook may take (default: %(default)g)",
     )
     parser.add_argument(
         "--jobs",
-        type=int,
+        type=train_arguments.count,
         default=1,
         metavar="N",
         help="how many notebooks to run at a time (default: %(default)d)",
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     options = parser.parse_args(arguments)
-    for path in options.files:
-        if not path.is_file():
-            print(f"{path}: {'a folder' if path.is_dir() else 'no such file'}", file=sys.stderr)
-            return 2
-    if options.jobs < 1:
-        parser.error(f"--jobs is {options.jobs}; it takes at least one")
+    if lacking := no_file(options.files):
+        print(lacking, file=sys.stderr)
+        return 2
     if options.python and not options.execute:
         parser.error("--python says what runs a notebook: it needs --execute")
     if options.python and not options.python.is_file():

@@ -27,6 +27,8 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy, and for the workers too
 
+import train_arguments
+
 from elmo_toy.experiments import data
 from elmo_toy.experiments.conditions import SEEDS, TASKS, Setting, plan
 from elmo_toy.experiments.files import DataError
@@ -48,13 +50,16 @@ def main() -> None:
     """Run, or list."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path, nargs="?", help="folder that holds ewt/ and snips/")
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=train_arguments.count, default=1)
     parser.add_argument("--only", nargs="+", default=[], metavar="PART", help="parts of names")
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
-    parser.add_argument("--output", type=Path, default=SHIPPED, help="folder of records")
+    parser.add_argument("--seeds", type=train_arguments.seed, nargs="+", default=list(SEEDS))
+    parser.add_argument(
+        "--output", type=train_arguments.folder, default=SHIPPED, help="folder of records"
+    )
     parser.add_argument("--list", action="store_true", help="name the settings and stop")
     parser.add_argument("--small", action="store_true", help="make the small record again and stop")
     arguments = parser.parse_args()
+    train_arguments.check_seeds(parser, arguments.seeds)
 
     if arguments.small:
         record = small_record()

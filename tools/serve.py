@@ -3,7 +3,8 @@
 Python's `python -m http.server` lets five new connections wait; of a class that opens a page in the
 same moment the others are turned away, and their browsers try again after seconds that double each
 time. This is the same server with a queue for a class (`benchmarks/lan.py` measures both). It needs
-Python's standard library only, and sends files of the folder, to readers, and does nothing else.
+Python's standard library only, and sends files of the folder, to readers, and does nothing else. An
+address that leads nowhere gets the book's own page for that, as on a public host.
 """
 
 from __future__ import annotations
@@ -11,12 +12,33 @@ from __future__ import annotations
 import argparse
 import errno
 import functools
+import re
 import socket
 import sys
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 SITE = Path(__file__).resolve().parents[1] / "_build" / "html"
+
+#: The first link of the page for what is missing: to the book, at its public address.
+HOME = re.compile(r'<a href="(https?://[^"]*/)">')
+
+
+def missing_page(folder: Path, asked: str) -> str | None:
+    """Return the book's page for an address that leads nowhere; None where the folder has none.
+
+    It is shown in place of a page of any folder, so its links are whole public addresses. Here they
+    lead to this copy of the book, from the address that was asked for.
+    """
+    try:
+        page = (folder / "404.html").read_text("utf-8")
+    except OSError:
+        return None
+    root = "../" * (urlsplit(asked).path.count("/") - 1) or "./"
+    home = HOME.search(page)
+    return page.replace(f'href="{home[1]}', f'href="{root}') if home else page
 
 
 class ClassServer(ThreadingHTTPServer):
@@ -34,6 +56,19 @@ class QuietHandler(SimpleHTTPRequestHandler):
     """Sends files, without a line for each on the terminal: that would be thousands."""
 
     timeout = 60  # seconds; a reader who says nothing would keep a thread and a file for ever
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Send the book's page for what is missing; of other errors Python's."""
+        page = (
+            missing_page(Path(self.directory), self.path) if code == HTTPStatus.NOT_FOUND else None
+        )
+        if page is not None:
+            self.error_message_format = page.replace("%", "%%")
+        super().send_error(code, message, explain)
+
+    def list_directory(self, *_: object) -> None:
+        """Show no list of files: a folder without a page is no address of the book."""
+        self.send_error(HTTPStatus.NOT_FOUND, "File not found")
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Say nothing of what went well."""

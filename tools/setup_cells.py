@@ -87,6 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: all")
     options = parser.parse_args(arguments)
     files = options.files or sorted((ROOT / "notebooks").glob("*.ipynb"))
+    if lacking := normalise_notebooks.no_file(files):
+        print(lacking, file=sys.stderr)
+        return 2
     try:
         text = source()
     except ValueError as error:

@@ -1,18 +1,49 @@
-"""Arguments that the training commands share; what makes no sense is refused before any work."""
+"""Arguments that commands share; what makes no sense is refused before any work."""
 
 from __future__ import annotations
 
 import argparse
+import math
+from pathlib import Path
 
 
-def tokens(given: str) -> int:
-    """A type for `argparse`: how many tokens to train on."""
+def count(given: str) -> int:
+    """A type for `argparse`: how many, at least one."""
     return _at_least(1, given)
 
 
 def seed(given: str) -> int:
     """A type for `argparse`: what a random generator starts from."""
     return _at_least(0, given)
+
+
+def seconds(given: str) -> float:
+    """A type for `argparse`: how long something may take."""
+    try:
+        number = float(given)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected seconds, more than 0, got {given!r}")
+    return number
+
+
+def folder(given: str) -> Path:
+    """A type for `argparse`: a folder to write to, which is made where it is missing."""
+    path = Path(given)
+    there = next(one for one in (path, *path.absolute().parents) if one.exists())
+    if not there.is_dir():
+        raise argparse.ArgumentTypeError(f"expected a folder, {there} is a file")
+    return path
+
+
+def file(given: str) -> Path:
+    """A type for `argparse`: a file to write."""
+    path = Path(given)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"expected a file, {path} is a folder")
+    folder(str(path.parent))
+    return path
 
 
 def check_seeds(parser: argparse.ArgumentParser, seeds: list[int]) -> None:

@@ -373,7 +373,7 @@ def main() -> None:
     """Read the texts, train, measure, and write the folder."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("texts", type=Path, help="folder with the six files")
-    parser.add_argument("--tokens", type=train_arguments.tokens, default=12_000_000)
+    parser.add_argument("--tokens", type=train_arguments.count, default=12_000_000)
     parser.add_argument("--output", type=Path, default=checkpoint.PRETRAINED / NAME)
     arguments = parser.parse_args()
     if arguments.output.exists():

@@ -189,7 +189,7 @@ def main() -> None:
     """Train the seeds, measure, and write the folder."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=train_arguments.seed, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--tokens", type=train_arguments.tokens, default=2_500_000)
+    parser.add_argument("--tokens", type=train_arguments.count, default=2_500_000)
     parser.add_argument("--output", type=Path, default=checkpoint.PRETRAINED / NAME)
     arguments = parser.parse_args()
     train_arguments.check_seeds(parser, arguments.seeds)

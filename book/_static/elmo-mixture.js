@@ -89,7 +89,7 @@
     }
 
     encode({ weights, gamma, along: amount, guess, shown, answer }) {
-      return `w=${weights}&g=${gamma}&t=${amount}&p=${guess}${shown ? `&shown=${answer}` : ""}`;
+      return `w=${weights}&g=${gamma}&t=${amount}&p=${guess}${shown ? `&shown=${answer.map((x) => +x.toFixed(12))}` : ""}`;
     }
 
     decode(query) {
@@ -97,7 +97,7 @@
       const [gamma, amount] = this.numbers(`${query.get("g") ?? 1},${query.get("t") ?? 0}`, 2) || [];
       const guess = this.numbers(query.get("p") ?? `${this.initial.guess}`, 2);
       const shown = query.has("shown");
-      const answer = shown ? this.numbers(query.get("shown"), 2) : null;
+      const answer = shown ? this.numbers(query.get("shown"), 2)?.map((x) => limit(x, [-10, 10])) : null;
       if (!isMixture(weights) || gamma === undefined || !guess || (shown && !answer)) return null;
       const state = { weights, gamma: limit(gamma, GAMMA), guess: guess.map((x) => limit(x, [-9, 9])) };
       // What comes with a link shown was somebody else’s guess, and is not judged.

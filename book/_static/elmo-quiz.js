@@ -13,7 +13,14 @@ for (const quiz of document.querySelectorAll(".kit-quiz")) {
     score.textContent = `${right} of ${items.length} right at the first choice.`;
   }
 
+  function clear(item) {
+    item.classList.remove("is-right", "is-wrong");
+    item.querySelector(".kit-said").textContent = "";
+  }
+
   for (const item of items) {
+    // What was said is about the choice before.
+    item.addEventListener("change", () => clear(item));
     item.querySelector("button").addEventListener("click", () => {
       const said = item.querySelector(".kit-said");
       const chosen = item.querySelector("input:checked");
@@ -36,8 +43,7 @@ for (const quiz of document.querySelectorAll(".kit-quiz")) {
     first.clear();
     score.textContent = "";
     for (const item of items) {
-      item.classList.remove("is-right", "is-wrong");
-      item.querySelector(".kit-said").textContent = "";
+      clear(item);
       for (const input of item.querySelectorAll("input")) input.checked = false;
     }
     items[0].querySelector("input").focus();

@@ -14,6 +14,7 @@ Book: chapter 4, "Falling loss verifies nothing".
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -34,7 +35,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
 
 
 def check(exercise_id: str, answer: Any) -> Verdict:
-    """Judge an answer: right, a usual mistake by name, or neither, then with the first hint.
+    """Judge an answer: right, a usual mistake by name, close, or neither, then with the first hint.
 
     Parameters
     ----------
@@ -66,4 +67,4 @@ def check(exercise_id: str, answer: Any) -> Verdict:
     exercise = EXERCISES[exercise_id]
     verdict = exercise.answer.judge(answer)
     hint = f". A hint: {exercise.hints[0]}" if verdict.status == "wrong" else ""
-    return Verdict(verdict.status, f"{exercise_id}: {verdict.text}{hint}", verdict.wrong)
+    return replace(verdict, text=f"{exercise_id}: {verdict.text}{hint}")

@@ -1,4 +1,4 @@
-"""How an answer is judged: right, a known mistake by name, or neither.
+"""How an answer is judged: right, a known mistake by name, close, or none of these.
 
 There are five kinds of answer. Each holds the right one and the usual wrong ones, and judges what a
 reader gives: `Number` (also arrays, to three digits), `Count` (exactly), `Choices` (a set of
@@ -17,10 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from elmo_toy._checks import Array
+from elmo_toy.exercises.closeness import DIGITS, agree, near, tolerance, within
 
-DIGITS = 3
-
-Status = Literal["right", "mistake", "wrong", "unanswered", "unreadable"]
+Status = Literal["right", "mistake", "close", "wrong", "unanswered", "unreadable"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Verdict:
     status: Status
     text: str
     wrong: Wrong | None = None
+    error: BaseException | None = None  # that a reader's function raised
 
     @property
     def right(self) -> bool:
@@ -51,27 +51,6 @@ class Verdict:
     def _repr_markdown_(self) -> str | None:
         """In a notebook a hint shows its formulas, as the folded one above the cell does."""
         return self.text if self.status == "wrong" else None
-
-
-def tolerance(value: Any, digits: int = DIGITS) -> float:
-    """Half a unit of the third digit of the largest number, or of another digit.
-
-    >>> tolerance(1.104) > 0.004, tolerance([0.25, 0.042]) < 0.0006
-    (True, True)
-    """
-    largest = float(np.max(np.abs(value), initial=0.0))
-    exponent = np.floor(np.log10(largest)) if largest else 0.0
-    return float(0.5 * 10.0 ** (exponent - digits + 1) * (1 + 1e-9))
-
-
-def apart(first: Any, second: Any) -> bool:
-    """Whether two values differ even after both have been rounded to three digits."""
-    one, two = np.asarray(first, float), np.asarray(second, float)
-    if one.shape != two.shape:
-        return True
-    if not (np.isfinite(one).all() and np.isfinite(two).all()):
-        return not np.array_equal(one, two, equal_nan=True)
-    return float(np.abs(one - two).max()) > tolerance(one) + tolerance(two)
 
 
 def unanswered(given: Any, depth: int = 9) -> bool:
@@ -136,6 +115,16 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def _form(value: Any) -> str:
+    """What a value is rather than which."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"one array of shape {value.shape}"
+    return _short(value)
+
+
+_WORDS = {2: "two", 3: "three"}
+
+
 # --- the kinds of answer --------------------------------------------------------------------------
 
 
@@ -154,31 +143,36 @@ class Number:
         right
         >>> Number(0.420337, (Wrong(0.840674, "no mean"),)).judge(0.8407)
         not yet: no mean
+        >>> Number(0.420337, (Wrong(0.840674, "no mean"),)).judge(0.422)
+        close: give three digits, within 0.0005 of the right number
         """
         if unanswered(given):
             return _UNANSWERED
         solution = np.asarray(self.solution, dtype=np.float64)
-        values = _numbers(given, solution.shape)
+        expected = _numbers(given, solution.shape)
+        others = (_numbers(given, np.shape(wrong.answer)) for wrong in self.wrong)
+        # A mistake may have a shape of its own.
+        values = next((v for v in (expected, *others) if not isinstance(v, Verdict)), expected)
         if isinstance(values, Verdict):
-            for wrong in self.wrong:  # a mistake may have a shape of its own
-                other = _numbers(given, np.shape(wrong.answer))
-                if not isinstance(other, Verdict) and self._agrees(other, wrong.answer):
-                    return _mistake(wrong)
             return values
-        if self._agrees(values, solution):
+        if agree(values, solution, self.digits):
             return _right()
         for wrong in self.wrong:
-            if self._agrees(values, wrong.answer):
+            if agree(values, wrong.answer, self.digits):
                 return _mistake(wrong)
-        agree = np.abs(values - solution) <= tolerance(solution, self.digits)
-        some = f" ({agree.sum()} of {agree.size} numbers are right)" if agree.any() else ""
+        more = f"give {_WORDS[self.digits]} digits"
+        if near(values, solution, self.digits):
+            return Verdict("close", f"close: {more}, {within(solution, self.digits)}")
+        nearby = [wrong for wrong in self.wrong if near(values, wrong.answer, self.digits)]
+        if len(nearby) == 1:
+            return _mistake(nearby[0])
+        if nearby:
+            return Verdict("close", f"not yet: {more}, to tell which of the usual mistakes it is")
+        if isinstance(expected, Verdict):
+            return expected
+        right = np.abs(values - solution) <= tolerance(solution, self.digits)
+        some = f" ({right.sum()} of {right.size} numbers are right)" if right.any() else ""
         return Verdict("wrong", f"not yet{some}")
-
-    def _agrees(self, values: Array, target: Any) -> bool:
-        target = np.asarray(target, dtype=np.float64)
-        if values.shape != target.shape:
-            return False
-        return bool((np.abs(values - target) <= tolerance(target, self.digits)).all())
 
 
 @dataclass(frozen=True)
@@ -209,7 +203,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Choices:
-    """A set of words out of `options`, in any order; one word may stand alone."""
+    """A set of words or letters out of `options`, in any order; as a list or in one string."""
 
     options: tuple[str, ...]
     solution: frozenset[str]
@@ -218,10 +212,10 @@ class Choices:
     def judge(self, given: Any) -> Verdict:
         """Compare sets; capitals don't count.
 
-        >>> Choices(("A", "B"), frozenset({"A"})).judge("a")
+        >>> Choices(("A", "B", "C"), frozenset({"A", "C"})).judge("c, a")
         right
-        >>> Choices(("A", "B"), frozenset({"A"})).judge("C")
-        expected some of A, B, given 'C'
+        >>> Choices(("A", "B", "C"), frozenset({"A", "C"})).judge("D")
+        expected some of A, B, C, as in "AB" or ["A", "B"], given 'D'
         """
         if unanswered(given):
             return _UNANSWERED
@@ -230,11 +224,11 @@ class Choices:
         if isinstance(items, np.ndarray):
             items = items.ravel().tolist()  # also without an axis, over which nothing can run
         try:
-            names = [str(item).strip().casefold() for item in items]
+            names = [name for item in items for name in self._split(str(item).casefold())]
         except Exception:  # nothing that can be run over, or a reader's own
             names = [""]
         if not set(names) <= set(known_options):
-            return _unreadable(f"expected some of {', '.join(self.options)}, given {_short(given)}")
+            return _unreadable(f"expected some of {self._syntax()}, given {_short(given)}")
         chosen = frozenset(known_options[name] for name in names)
         if chosen == self.solution:
             return _right()
@@ -245,18 +239,36 @@ class Choices:
         parts = (f"{len(much)} too many" if much else "", f"{len(little)} missing" * bool(little))
         return Verdict("wrong", f"not yet: {', '.join(filter(None, parts))}")
 
+    @property
+    def _letters(self) -> bool:
+        return all(len(option) == 1 for option in self.options)
+
+    def _split(self, text: str) -> list[str]:
+        """Words between commas; letters also without them."""
+        words = [word.strip() for word in text.split(",")]
+        return [*"".join("".join(words).split())] or [""] if self._letters else words
+
+    def _syntax(self) -> str:
+        first, second, *_ = self.options  # whatever is right, so that it gives nothing away
+        together = f"{first}{second}" if self._letters else f"{first}, {second}"
+        return f'{", ".join(self.options)}, as in "{together}" or ["{first}", "{second}"]'
+
 
 Arguments = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function, run on `probes` beside the right formula and the wrong ones."""
+    """A function, run on `probes` beside the right formula and the wrong ones.
+
+    Where a `pair` is asked for, an array (n,) and a number, the formulas return pairs as well.
+    """
 
     signature: str
     solution: Callable[..., Any]
     probes: tuple[Arguments, ...]
     wrong: tuple[Wrong, ...] = ()
+    pair: bool = False
 
     def judge(self, given: Any) -> Verdict:
         """Run an answer; what it raises is reported as its own.
@@ -277,11 +289,11 @@ class Function:
                 with np.errstate(all="ignore"):
                     result = given(*_copied(probe))
             except (Exception, SystemExit) as error:  # theirs, whatever it is
-                return _unreadable(f"your function raised {named(error)}")
+                text = f"your function raised {named(error)}"
+                return Verdict("unreadable", text, error=error)
             if unanswered(result):
                 return _UNANSWERED
-            shape = np.shape(self.solution(*_copied(probe)))
-            values = _numbers(result, shape, finite=False)  # a mistake may overflow
+            values = self._read(result, np.shape(self._run(self.solution, probe)))
             if isinstance(values, Verdict):
                 return _unreadable(f"your function's result: {values.text}")
             found.append(values)
@@ -292,18 +304,37 @@ class Function:
                 return _mistake(wrong)
         if not all(np.isfinite(values).all() for values in found):
             return _unreadable("your function's result has numbers that are not finite")
-        agree = sum(
-            _close(values, self.solution(*_copied(probe)))
+        same = sum(
+            _close(values, self._run(self.solution, probe))
             for values, probe in zip(found, self.probes, strict=True)
         )
-        return Verdict("wrong", f"not yet: right on {agree} of {len(found)} inputs")
+        return Verdict("wrong", f"not yet: right on {same} of {len(found)} inputs")
 
     def _same(self, found: list[Array], formula: Callable[..., Any]) -> bool:
         with np.errstate(all="ignore"):
             return all(
-                _close(values, formula(*_copied(probe)))
+                _close(values, self._run(formula, probe))
                 for values, probe in zip(found, self.probes, strict=True)
             )
+
+    def _run(self, formula: Callable[..., Any], probe: Arguments) -> Any:
+        """What a formula of ours gives; a pair as one array."""
+        result = formula(*_copied(probe))
+        return np.append(*result) if self.pair else result
+
+    def _read(self, result: Any, shape: tuple[int, ...]) -> Array | Verdict:
+        """What a reader's function gave, likewise; a mistake may overflow."""
+        if not self.pair:
+            return _numbers(result, shape, finite=False)
+        expected = f"a pair, an array ({shape[0] - 1},) and a number"
+        if not isinstance(result, tuple | list) or len(result) != 2:
+            return _unreadable(f"expected {expected}, given {_form(result)}")
+        first = _numbers(result[0], (shape[0] - 1,), finite=False)
+        second = _numbers(result[1], (), finite=False)
+        if isinstance(first, Verdict) or isinstance(second, Verdict):
+            each = " and ".join(_form(part) for part in result)
+            return _unreadable(f"expected {expected}, given the pair of {each}")
+        return np.append(first, second)
 
 
 def _copied(arguments: Arguments) -> Arguments:

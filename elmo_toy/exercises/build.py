@@ -28,21 +28,19 @@ import numpy as np
 from elmo_toy._checks import Array
 from elmo_toy.exercises import build_solution as solution
 from elmo_toy.exercises.answers import Function, Verdict, Wrong, named
-from elmo_toy.exercises.mixture import WRONG_MIXTURES
+from elmo_toy.exercises.wrong_mixtures import WRONG_MIXTURES
 
 Formula = Callable[..., Any]
-
-PAIRS = ("gradient", "step")
-"""The functions that return two things, of logits and of gamma."""
 
 
 @dataclass(frozen=True)
 class BuildStep:
-    """One function of the homework, and what it should do."""
+    """One function of the homework, what it should do, and which other one it is made with."""
 
     name: str
     task: str
     answer: Function
+    uses: str | None = None
 
 
 class TheirError(Exception):
@@ -94,25 +92,39 @@ class _Pieces:
 
 
 def _gradient(variant: Callable[[_Pieces], tuple[Array, float]]) -> Formula:
-    """As a reader's function returns it: by logits and by gamma, here in one array."""
-    return lambda *state: np.append(*variant(_Pieces.of(*state)))
+    """As a reader's function returns it: by logits and by gamma."""
+    return lambda *state: variant(_Pieces.of(*state))
 
 
 def _step(variant: Callable[[_Pieces], tuple[Array, float]], sign: float = -1.0) -> Formula:
     def step(
         layers: Array, logits: Array, gamma: float, head: Array, labels: Array, rate: float
-    ) -> Array:
+    ) -> tuple[Array, float]:
         by_logits, by_gamma = variant(_Pieces.of(layers, logits, gamma, head, labels))
-        return np.append(logits + sign * rate * by_logits, gamma + sign * rate * by_gamma)
+        return logits + sign * rate * by_logits, gamma + sign * rate * by_gamma
 
     return step
 
 
 def _step_on_weights(
     layers: Array, logits: Array, gamma: float, head: Array, labels: Array, rate: float
-) -> Array:
+) -> tuple[Array, float]:
     pieces = _Pieces.of(layers, logits, gamma, head, labels)
-    return np.append(pieces.s - rate * pieces.right, gamma - rate * pieces.by_gamma)
+    return pieces.s - rate * pieces.right, gamma - rate * pieces.by_gamma
+
+
+def _logits_first(
+    layers: Array, logits: Array, gamma: float, head: Array, labels: Array, rate: float
+) -> tuple[Array, float]:
+    moved = logits - rate * _Pieces.of(layers, logits, gamma, head, labels).right
+    return moved, gamma - rate * _Pieces.of(layers, moved, gamma, head, labels).by_gamma
+
+
+def _gamma_first(
+    layers: Array, logits: Array, gamma: float, head: Array, labels: Array, rate: float
+) -> tuple[Array, float]:
+    moved = gamma - rate * _Pieces.of(layers, logits, gamma, head, labels).by_gamma
+    return logits - rate * _Pieces.of(layers, logits, moved, head, labels).right, moved
 
 
 # --- the five steps -------------------------------------------------------------------------------
@@ -151,6 +163,7 @@ STEPS = (
             _STATES,
             WRONG_MIXTURES,
         ),
+        uses="softmax",
     ),
     BuildStep(
         "loss",
@@ -180,6 +193,7 @@ STEPS = (
                 ),
             ),
         ),
+        uses="mix",
     ),
     BuildStep(
         "gradient",
@@ -222,7 +236,9 @@ STEPS = (
                     "M5",
                 ),
             ),
+            pair=True,
         ),
+        uses="softmax",
     ),
     BuildStep(
         "step",
@@ -251,8 +267,20 @@ STEPS = (
                     _step(lambda x: (x.right / _RATE, x.by_gamma / _RATE)),
                     "the rate is missing",
                 ),
+                Wrong(
+                    _logits_first,
+                    "you moved the logits before you took gamma's derivative: take both "
+                    "derivatives at the old state",
+                ),
+                Wrong(
+                    _gamma_first,
+                    "you moved gamma before you took the logits' derivatives: take both "
+                    "derivatives at the old state",
+                ),
             ),
+            pair=True,
         ),
+        uses="gradient",
     ),
 )
 
@@ -299,31 +327,19 @@ def judge(module: ModuleType) -> list[Verdict]:
     >>> [verdict.status for verdict in judge(solution)]
     ['right', 'right', 'right', 'right', 'right']
     """
-    verdicts = []
+    verdicts: dict[str, Verdict] = {}
     for step in STEPS:
-        function = getattr(module, step.name, None)
-        if callable(function) and step.name in PAIRS:
-            function = _paired(function)
-        verdict = step.answer.judge(function)
-        if step.name in PAIRS and verdict.text.startswith("your function's result: expected"):
-            text = "your function's result: expected a pair, an array (layers,) and a number"
-            verdict = Verdict(verdict.status, text)
-        verdicts.append(verdict)
-    return verdicts
+        verdict = step.answer.judge(getattr(module, step.name, None))
+        if step.uses and not _settled(verdict) and not _settled(verdicts[step.uses]):
+            # Made with a wrong function, a right one is wrong as well, and a mistake is another.
+            number = [each.name for each in STEPS].index(step.uses) + 1
+            verdict = Verdict("wrong", f"is asked again when step {number} stands")
+        verdicts[step.name] = verdict
+    return list(verdicts.values())
 
 
-def _paired(function: Formula) -> Formula:
-    """A reader's pair, array and number, as one array; anything else as it is."""
-
-    def paired(*arguments: Any) -> Any:
-        result = function(*arguments)
-        if isinstance(result, tuple | list) and len(result) == 2:
-            first, second = result
-            if np.ndim(first) == 1 and np.ndim(second) == 0:
-                return np.append(first, second)
-        return result
-
-    return paired
+def _settled(verdict: Verdict) -> bool:
+    return verdict.status in ("right", "unanswered")
 
 
 def report(path: Path) -> tuple[list[str], bool]:
@@ -332,6 +348,8 @@ def report(path: Path) -> tuple[list[str], bool]:
     lines = []
     for number, (step, verdict) in enumerate(zip(STEPS, verdicts, strict=True), start=1):
         text = "not there yet" if verdict.status == "unanswered" else verdict.text
+        if verdict.error:
+            text = f"{path.name}{_line(verdict.error, path.resolve())}: {text}"
         lines.append(f"step {number} of {len(STEPS)}, {step.name}: {text}")
     waiting = [step for step, verdict in zip(STEPS, verdicts, strict=True) if not verdict.right]
     if not waiting:

@@ -13,7 +13,7 @@ from elmo_toy._checks import Array
 from elmo_toy.bilm.kernels import FORGET_BIAS
 from elmo_toy.bilm.lstm import LayerWeights, LSTMOptions, layer_forward
 from elmo_toy.exercises.answers import Count, Function, Number, Wrong
-from elmo_toy.exercises.exercise import Exercise
+from elmo_toy.exercises.exercise import Exercise, in_per_cent
 from elmo_toy.exercises.mistakes import MISTAKES, right
 from elmo_toy.exercises.text import listed, shown
 from elmo_toy.similarity import percentile
@@ -172,6 +172,7 @@ sentence.""",
                 "you averaged over words: average over occurrences",
             ),
             Wrong(1.0, "that takes another vector for another sense, which no lookup has", "M17"),
+            in_per_cent(_BEST),
         ),
     ),
 )

@@ -61,6 +61,24 @@ class Exercise:
         return f'answer = ...\ncheck("{self.id}", answer)'
 
 
+def in_per_cent(share: float) -> Wrong:
+    """The slip of giving a share in per cent, or a probability.
+
+    >>> in_per_cent(0.25).answer
+    25.0
+    """
+    return Wrong(100 * share, "that is in per cent: what is asked for lies between 0 and 1")
+
+
+def as_share(per_cent: float) -> Wrong:
+    """The other way round.
+
+    >>> as_share(25.0).answer
+    0.25
+    """
+    return Wrong(per_cent / 100, "that is the share itself: times 100 for per cent")
+
+
 def known(*names: str, at: tuple[Any, ...]) -> tuple[Wrong, ...]:
     """The mistakes of these names, computed for a quantity's arguments.
 

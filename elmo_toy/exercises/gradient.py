@@ -17,6 +17,7 @@ from elmo_toy.descent import (
     gradients_at,
     loss_at,
     rate_without_progress,
+    step_on_logits,
     step_on_weights_with_logit_gradient,
 )
 from elmo_toy.exercises.answers import Function, Number, Witness, Wrong
@@ -238,6 +239,16 @@ _RATE = rate_without_progress(*_AT, 1.0, 5.0)
 _TURNS = 2.0 / float(gradients_at(*_AT).gamma)
 
 
+def _lowest() -> float:
+    """The rate after whose step the loss is lowest: it falls before it, and rises after."""
+    low, high = 0.0, _RATE
+    while high - low > 1e-6:
+        third = (high - low) / 3
+        left, right = (step_on_logits(*_AT, rate).loss for rate in (low + third, high - third))
+        low, high = (low, high - third) if left < right else (low + third, high)
+    return low
+
+
 def _first_rise(step: Callable[..., Point]) -> float:
     """The rate at which a step first leaves the loss where it was."""
     before = loss_at(*_AT)
@@ -262,8 +273,8 @@ At $\\gamma = 1$ it was {shown(rate_without_progress(_AT[0], 1.0, 1.0, 5.0))}; w
 smaller here?""",
     hints=(
         "`descent.step_on_logits(weights, gamma, rate).loss` is the loss after a step.",
-        "Try many rates and look for the first whose loss is not below the one before; or ask "
-        "`descent.rate_without_progress`.",
+        "Try many rates and look for the first whose loss is not below the loss before the step; "
+        "or ask `descent.rate_without_progress`.",
     ),
     solution_text=f"""At a rate of {shown(_TURNS)} the new $\\gamma$ is zero, and beyond it the
 mixture is reversed. The loss is back where it was at {shown(_RATE)}. So a step that helped at one
@@ -271,6 +282,11 @@ rate need not help at another, and a falling loss at a small rate says nothing a
     answer=Number(
         _RATE,
         (
+            Wrong(
+                _lowest(),
+                "that is where the loss after the step is lowest: look for where it is back at "
+                "the loss before the step",
+            ),
             Wrong(_TURNS, "that is where gamma changes its sign: the loss is still lower there"),
             Wrong(
                 rate_without_progress(_AT[0], 1.0, 1.0, 5.0),

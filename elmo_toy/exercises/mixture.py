@@ -11,12 +11,14 @@ import numpy as np
 
 from elmo_toy._checks import Array
 from elmo_toy.descent import loss_at
-from elmo_toy.exercises.answers import Choices, Function, Number, Witness, Wrong, tolerance
+from elmo_toy.exercises.answers import Choices, Function, Number, Witness, Wrong
+from elmo_toy.exercises.closeness import tolerance
 from elmo_toy.exercises.exercise import Exercise, known
 from elmo_toy.exercises.mistakes import mistakes_of, right
 from elmo_toy.exercises.text import listed, shown
+from elmo_toy.exercises.wrong_mixtures import WRONG_MIXTURES, WRONG_MIXTURES_OF_TOKENS
 from elmo_toy.exercises.wrong_others import EPSILON
-from elmo_toy.scalar_mix import scalar_mix, softmax
+from elmo_toy.scalar_mix import scalar_mix
 from elmo_toy.worked_example import LABELS, LAYERS, PRESETS, forward, sigmoid, state, state_at
 
 # --- 3.1 ------------------------------------------------------------------------------------------
@@ -189,42 +191,6 @@ _MIX_PROBES = tuple(
 )
 
 
-def _weighted(layers: Array, weights: Array, gamma: float = 1.0) -> Array:
-    mixture: Array = gamma * np.einsum("j,bj...->b...", weights, layers)
-    return mixture
-
-
-#: Of a function of layers (occurrences, layers, ...), logits and gamma; the homework has one too.
-WRONG_MIXTURES = (
-    Wrong(_weighted, "you used the logits as weights: the softmax is missing", "M2"),
-    Wrong(
-        lambda layers, logits, gamma: _weighted(layers, np.exp(logits), gamma),
-        "those are the exponentials of the logits, not yet divided by their sum",
-        "M2",
-    ),
-    Wrong(
-        lambda layers, logits, _: _weighted(layers, softmax(logits)),
-        "gamma left out: it multiplies the whole mixture",
-        "M5",
-    ),
-    Wrong(
-        lambda layers, logits, gamma: _weighted(layers, softmax(gamma * logits)),
-        "you multiplied the logits by gamma: gamma scales the mixture, after the softmax",
-        "M5",
-    ),
-    Wrong(
-        lambda layers, logits, gamma: _weighted(layers, softmax(logits), gamma) / len(logits),
-        "you divided by the number of layers: the weights sum to one already",
-    ),
-)
-
-
-def _gate(layers: Array, gamma: float) -> Array:
-    gates = softmax(layers.sum(axis=3).swapaxes(1, 2)).swapaxes(1, 2)  # (batch, layers, tokens)
-    mixture: Array = gamma * np.einsum("bjt,bjtd->btd", gates, layers)
-    return mixture
-
-
 _3_5 = Exercise(
     id="3.5",
     title="The mixture in code",
@@ -252,21 +218,7 @@ Subtracting the largest logit changes nothing and keeps the exponentials from ov
         "mix(layers, logits, gamma)",
         lambda layers, logits, gamma: scalar_mix(layers, logits, gamma),
         _MIX_PROBES,
-        (
-            *WRONG_MIXTURES,
-            Wrong(
-                lambda layers, logits, gamma: (
-                    _weighted(layers.swapaxes(1, 2), softmax(logits)) * gamma
-                ),
-                "you mixed along the tokens: the layers are axis 1",
-                "M8",
-            ),
-            Wrong(
-                lambda layers, _, gamma: _gate(layers, gamma),
-                "you made weights from the token's own layers: they come from the logits alone",
-                "M1",
-            ),
-        ),
+        (*WRONG_MIXTURES, *WRONG_MIXTURES_OF_TOKENS),
     ),
 )
 

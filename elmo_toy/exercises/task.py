@@ -12,7 +12,7 @@ import numpy as np
 
 from elmo_toy._checks import Array
 from elmo_toy.exercises.answers import Choices, Count, Function, Number, Witness, Wrong
-from elmo_toy.exercises.exercise import Exercise, known
+from elmo_toy.exercises.exercise import Exercise, as_share, in_per_cent, known
 from elmo_toy.exercises.mistakes import right
 from elmo_toy.exercises.text import listed, shown
 from elmo_toy.reported import find, get
@@ -328,7 +328,7 @@ brought by *learning* the weights, in per cent?""",
         "Learned weights less average, divided by learned weights less no ELMo.",
     ),
     solution_text=f"""{shown(_LEARNED - _AVERAGE, 1)} of {shown(_GAIN, 1)} points:
-{shown(100 * (_LEARNED - _AVERAGE) / _GAIN, 1)}%. The last layer alone, with its scale, had brought
+{shown(100 * (_LEARNED - _AVERAGE) / _GAIN, 2)}%. The last layer alone, with its scale, had brought
 {shown(100 * (_LAST - _NONE) / _GAIN, 0)}%, averaging the rest. The gain of a complete system is not
 the gain of its mixture.""",
     answer=Number(
@@ -345,9 +345,7 @@ the gain of its mixture.""",
                 right("error removed", _AVERAGE, _LEARNED),
                 "that is a share of the error: divide by the whole gain",
             ),
-            Wrong(
-                (_LEARNED - _AVERAGE) / _GAIN, "that is the share itself: times 100 for per cent"
-            ),
+            as_share(100 * (_LEARNED - _AVERAGE) / _GAIN),
             Wrong(100 * (_LAST - _NONE) / _GAIN, "that is what the last layer alone brought"),
         ),
     ),
@@ -447,6 +445,7 @@ digits, and two are asked for.)""",
                 _chance(_SPREAD * math.sqrt(2) / _RUNS),
                 "a mean's deviation falls with the root of the number of runs",
             ),
+            in_per_cent(_chance(_SPREAD * math.sqrt(2 / _RUNS))),
         ),
         digits=2,
     ),

@@ -12,7 +12,7 @@ import numpy as np
 
 from elmo_toy._checks import Array
 from elmo_toy.scalar_mix import softmax
-from elmo_toy.worked_example import HEAD, LABELS, LAYERS, State, log_loss, sigmoid
+from elmo_toy.worked_example import HEAD, LABELS, LAYERS, State, log_loss, sigmoid, state
 
 #: Name, quantity, sentence, wrong formula, misconception.
 Rows = tuple[tuple[str, str, str, Callable[..., Any], str | None], ...]
@@ -148,6 +148,20 @@ ROWS: Rows = (
         "that is the layer with the largest weight alone: every layer enters",
         lambda s: mix(np.eye(3)[np.argmax(s.forward.weights)], s.gamma),
         "M9",
+    ),
+    (
+        "mixtures_exchanged",
+        "mixtures",
+        "river and loan are in each other's place",
+        lambda s: s.forward.mixtures[::-1].copy(),
+        None,
+    ),
+    (
+        "mixture_with_the_chapters_weights",
+        "mixtures",
+        "you used the weights of the chapter's default state: others are given",
+        lambda s: mix(state().forward.weights, s.gamma),
+        None,
     ),
     # scores
     (

@@ -80,6 +80,13 @@ class OtherConfigurationError(ValueError):
 class Store:
     """A folder of records.
 
+    Raises
+    ------
+    ValueError
+        If the folder is a file, or what is in it is no record.
+
+    Examples
+    --------
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()))
     >>> record = Record("t/c/seed-0", {"v": 1}, {"f1": 0.5}, 0.5, 0.1, {}, {}, 3, {}, {}, 0.0)
@@ -91,6 +98,8 @@ class Store:
     """
 
     def __init__(self, folder: Path = SHIPPED) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"folder: expected a folder of records, got the file {folder}")
         self.folder = folder
         self._records: dict[str, Record] = {}
         for path in sorted(folder.glob("*.jsonl")):

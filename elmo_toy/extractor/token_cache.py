@@ -77,7 +77,7 @@ def write_token_cache(
     Raises
     ------
     FileExistsError
-        If the file exists.
+        If there is a file, or a symbolic link, even one that leads nowhere.
 
     Source: allenai/bilm-tf, ``model.py``, ``dump_token_embeddings``.
     Book: chapter 5, "Three caches".
@@ -85,6 +85,8 @@ def write_token_cache(
     path = Path(path)
     if path.exists():
         raise FileExistsError(f"path: expected a new file, {path} exists")
+    if path.is_symlink():  # the file would take its place
+        raise FileExistsError(f"path: expected a new file, {path} is a link that leads nowhere")
     # Blocks of equal size: none is a single word, which BLAS would round differently.
     blocks = np.array_split(np.arange(len(vocabulary)), -(-len(vocabulary) // BLOCK))
     table = np.empty((len(vocabulary), model.options.lstm.projection_dim), dtype=model.dtype)

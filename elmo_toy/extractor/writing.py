@@ -65,7 +65,7 @@ def write_layer_cache(
     Raises
     ------
     FileExistsError
-        If the file exists.
+        If there is a file, or a symbolic link, even one that leads nowhere.
     ValueError, TypeError
         If the extractor is stateful, or none; for a batch size that isn't a whole number above 0.
     CacheError
@@ -94,6 +94,8 @@ def write_layer_cache(
     if path.exists():
         if not folder.is_dir() or _read_plan(folder) != plan:
             raise FileExistsError(f"path: expected a new file, {path} exists")
+    elif path.is_symlink():  # the file would take its place
+        raise FileExistsError(f"path: expected a new file, {path} is a link that leads nowhere")
     else:
         folder.mkdir(exist_ok=True)
         with _alone(folder):

@@ -126,6 +126,35 @@ def test_pages_can_be_enlarged_and_spaced(browser: Browser, served: Served) -> N
     assert not problems, "\n".join(problems)
 
 
+LOOSE = """() => [...document.querySelectorAll("span.math")].flatMap((formula) => {
+  const next = formula.nextSibling;
+  if (next?.nodeType !== Node.TEXT_NODE || !/^[.,;:)]/.test(next.data)) return [];
+  const sign = document.createRange();
+  sign.setStart(next, 0);
+  sign.setEnd(next, 1);
+  const last = [...formula.querySelectorAll(".base")].at(-1).getBoundingClientRect();
+  const loose = sign.getBoundingClientRect().left < last.left;
+  return [loose ? formula.querySelector("annotation").textContent : "held"];
+})"""
+
+
+@pytest.mark.parametrize("name", ["02_directional_lms", "04_gradient", "exercises_2_mixture"])
+def test_no_line_begins_with_the_sign_after_a_formula(
+    name: str, browser: Browser, served: Served
+) -> None:
+    """Of whatever length the formula is, and wherever it may break itself."""
+    context = new_context(browser, PHONE)
+    page = context.new_page()
+    page.goto(served.http + f"notebooks/{name}.html", wait_until="load")
+    found = set()
+    for width in (320, 340, 360, 412):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate(SETTLE)
+        found |= set(page.evaluate(LOOSE))
+    context.close()
+    assert found == {"held"}
+
+
 @pytest.mark.parametrize("name", ["03_softmax_mixture", "06_experiments"])
 def test_figures_take_the_reader_s_own_colours(name: str, browser: Browser, served: Served) -> None:
     """Where the system sets the colours, lines and text stand out, whatever theme was chosen."""
@@ -174,6 +203,24 @@ def test_search_finds_gamma(way: str, browser: Browser, served: Served) -> None:
     problems = search_problems(page, "gamma", ("gamma", "γ"))
     context.close()
     assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_search_finds_no_word_of_the_language_itself(
+    way: str, browser: Browser, served: Served
+) -> None:
+    """Each object of a script has a constructor and a __proto__; the index has what pages say."""
+    context = new_context(browser, LIGHT)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    for word, said in (("constructor", "Search finished"), ("__proto__", "did not match any")):
+        page.goto(f"{getattr(served, way)}search.html?q={word}", wait_until="load")
+        expect(page.locator("#search-results .search-summary")).to_contain_text(said)
+        links = page.locator("#search-results li a").evaluate_all("(all) => all.map((a) => a.href)")
+        assert not [link for link in links if "undefined" in link]
+    context.close()
+    assert not errors
 
 
 @pytest.mark.parametrize("way", ["http", "file"])

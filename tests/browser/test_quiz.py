@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -121,6 +122,30 @@ def test_a_quiz_by_keyboard(way: str, page: Page, served: Served) -> None:
     )
     assert kept[:2] == ["", 0]
     assert not [key for key in kept[2] if key not in ("mode", "theme")]  # the theme's own
+
+
+@pytest.mark.parametrize("first_right", [True, False])
+def test_another_choice_takes_back_what_was_said(
+    first_right: bool, page: Page, served: Served
+) -> None:
+    """The mark and the sentence are about a choice, and another one has not been checked."""
+    page.goto(served.http + PRE_QUIZ, wait_until="load")
+    item, other = PRE[0], PRE[1]
+    letters = [item.key, a_wrong_letter(item)]
+    one, another = letters if first_right else letters[::-1]
+    answer(page, other, other.key)
+    answer(page, item, one)
+    mark = re.compile(r"\bis-(right|wrong)\b")
+    said = box(page, item).get_by_role("status")
+    expect(said).to_have_text(expected(item, one))
+    expect(box(page, item)).to_have_class(mark)
+    box(page, item).get_by_role("radio").nth(LETTERS.index(another)).check()
+    expect(said).to_have_text("")
+    expect(box(page, item)).not_to_have_class(mark)
+    expect(box(page, other)).to_have_class(mark)  # of another question it stays
+    expect(box(page, other).get_by_role("status")).to_have_text(expected(other, other.key))
+    box(page, item).get_by_role("button").click()
+    expect(said).to_have_text(expected(item, another))
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -159,10 +159,24 @@ for (const [name, explorer] of [["mixture", globalThis.ElmoMixture], ["gradient"
 }
 
 test("a link cannot lead out of the controls' ranges", () => {
-  const mixture = new ElmoMixture().decode(new URLSearchParams("w=0.2,0.3,0.5&g=99&t=7&p=1e9,-1e9"));
-  assert.deepEqual([mixture.gamma, mixture.along, ...mixture.guess], [5, 0, 9, -9]);
+  const mixture = new ElmoMixture().decode(new URLSearchParams("w=0.2,0.3,0.5&g=99&t=7&p=1e9,-1e9&shown=1e308,-1e308"));
+  assert.deepEqual([mixture.gamma, mixture.along, ...mixture.guess, ...mixture.answer], [5, 0, 9, -9, 10, -10]);
   const gradient = new ElmoGradient().decode(new URLSearchParams("s=lower&g=-9&n=-3,99,1e9"));
   assert.deepEqual([gradient.gamma, gradient.rate, gradient.delta, gradient.steps], [-2, 0, 14, 500]);
+});
+
+test("what was shown of a link's mixture is in the next link, short and as an address may have it", () => {
+  const element = new ElmoMixture();
+  const sent = (query) => element.encode(element.decode(new URLSearchParams(`w=0.2,0.3,0.5&${query}`)));
+  assert.match(sent("shown=1e308,-1e308"), /&shown=10,-10$/);
+  assert.match(sent("shown=0.30000000000000004,1e-20"), /&shown=0.3,0$/);
+  // as far as the scale carries one of loan's vectors: nothing that can be shown is cut
+  const far = [-5, 5].flatMap((gamma) => Object.values(M.PRESETS).map((weights) => M.forward(weights, gamma).mixtures[1]));
+  far.push(...M.LAYERS[1].map((layer) => layer.map((x) => 5 * x)));
+  for (const answer of far) {
+    const back = element.decode(new URLSearchParams(element.encode({ ...element.initial, shown: true, answer })));
+    close(back.answer, answer, "answer");
+  }
 });
 
 test("a prediction is asked and answered from the start of the runs", () => {

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from book_site.later import LARGE, Blocks, marked
-from book_site.scripts import stop_measuring
+from book_site.scripts import find_own_words, stop_measuring
 from sphinx.errors import ExtensionError
 
 MANY = "<i></i>" * LARGE
@@ -157,3 +157,24 @@ def test_a_theme_without_its_scripts_fails_the_build(tmp_path: Path) -> None:
     (tmp_path / "_static" / "scripts" / "bootstrap.js").unlink()
     with pytest.raises(FileNotFoundError, match=r"bootstrap\.js"):
         stop_measuring(application, None)
+
+
+@pytest.mark.parametrize(("places", "fails"), [(1, False), (0, True), (2, True)])
+def test_a_search_that_takes_its_index_elsewhere_fails_the_build(
+    places: int, fails: bool, tmp_path: Path
+) -> None:
+    """The words of the index become all that its objects know; where, has to be known."""
+    script = tmp_path / "_static" / "searchtools.js"
+    application = theme(tmp_path)
+    script.write_text("Search._index = index; a();" * places, "utf-8")
+    if fails:
+        with pytest.raises(ExtensionError, match=rf"searchtools\.js: .* found {places};"):
+            find_own_words(application, None)
+        return
+    find_own_words(application, RuntimeError("the build failed"))
+    assert "__proto__: null" not in script.read_text("utf-8")
+    find_own_words(application, None)
+    mended = script.read_text("utf-8")
+    assert mended.startswith("Search._index = index;\n")
+    assert mended.endswith("} a();")
+    assert mended.count("__proto__: null") == 1

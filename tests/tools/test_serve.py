@@ -6,6 +6,7 @@ import contextlib
 import errno
 import functools
 import os
+import re
 import signal
 import socket
 import struct
@@ -16,9 +17,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 import serve
+from book_site import web
 
 SCRIPT = Path(serve.__file__)
 
@@ -86,6 +89,41 @@ def test_nothing_outside_the_folder_is_sent(port: int) -> None:
         status, body = get(port, path)
         assert status == 404
         assert b"secret" not in body
+
+
+def test_what_is_missing_gets_the_books_page_with_links_into_this_copy(
+    port: int, site: Path
+) -> None:
+    """From any depth, and below whatever address a proxy may put in front."""
+    base = "https://example.org/book/"
+    page = web.NOT_FOUND.format(
+        language="en", policy="", base=base, title="100 % ELMo", links=f'<a href="{base}a/b.html">'
+    )
+    (site / "404.html").write_text(page, "utf-8")
+    (site / "a").mkdir()
+    (site / "a" / "b.html").write_text("b")
+    # a folder without a page of its own is no address either
+    for path in ("/nosuch.html", "/a/", "/a/c/d.html?q=/x/#/y/", "/no/such/folder/", "/a%2Fc"):
+        status, body = get(port, path)
+        assert (status, b"There is no such page" in body) == (404, True), path
+        assert "100 % ELMo" in body.decode()
+        links = re.findall(r'<a href="([^"]+)">', body.decode())
+        reached = [urljoin(f"http://localhost/proxy/8000{path}", link) for link in links]
+        assert reached == [f"http://localhost/proxy/8000/{end}" for end in ("", "a/b.html")], path
+    assert get(port, "/a/b.html") == (200, b"b")
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("HEAD", "/nosuch.html")
+    answer = connection.getresponse()
+    assert (answer.status, answer.read()) == (404, b"")
+    connection.close()
+
+
+def test_without_a_page_for_what_is_missing_the_servers_own_is_sent(port: int, site: Path) -> None:
+    (site / "a").mkdir()
+    (site / "a" / "b.html").write_text("b")
+    for path in ("/nosuch.html", "/a/"):
+        status, body = get(port, path)
+        assert (status, b"404" in body, b"b.html" in body) == (404, True, False)
 
 
 def test_a_reader_who_says_nothing_is_let_go(

@@ -107,3 +107,11 @@ def test_a_fork_with_a_wrong_address_is_told_in_a_sentence(
     monkeypatch.setattr(setup_cells, "source", refuse)
     assert setup_cells.main([]) == 2
     assert capsys.readouterr().err == "_config.yml: repository: url: is no https address: 'x'\n"
+
+
+def test_what_is_no_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert setup_cells.main(["--check", str(tmp_path / "nofile.ipynb")]) == 2
+    assert setup_cells.main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"{tmp_path}/nofile.ipynb: no such file\n{tmp_path}: a folder\n"
+    )

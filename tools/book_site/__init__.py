@@ -112,5 +112,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", write_seminar, priority=400)  # before KaTeX is ended
     app.connect("build-finished", scripts.strip_scripts)
     app.connect("build-finished", scripts.stop_measuring)
+    app.connect("build-finished", scripts.find_own_words)
     app.connect("build-finished", weights.write_weights)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

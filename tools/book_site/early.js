@@ -1,16 +1,30 @@
 /* What has to be done before the first paint: the one script that stands within the pages. */
 
 {
+  /* A browser may refuse storage to a page, or have none. The theme's scripts would end there, so
+     what they keep lives as long as the page. */
+  for (const storage of ["localStorage", "sessionStorage"]) {
+    try {
+      window[storage].getItem("");
+    } catch {
+      const kept = new Map();
+      const value = {
+        getItem: (name) => kept.get(name) ?? null,
+        setItem: (name, words) => kept.set(name, `${words}`),
+        removeItem: (name) => kept.delete(name),
+      };
+      Object.defineProperty(window, storage, { value });
+    }
+  }
+}
+
+{
   /* A dark page must not flash white; and it says light or dark as the theme's script will, or the
      whole page is styled a second time. */
   const page = document.documentElement.dataset;
   const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  page.mode = "{mode}";
-  try {
-    page.mode = localStorage.getItem("mode") || page.mode;
-  } catch {
-    // a browser may refuse storage to a page
-  }
+  const mode = localStorage.getItem("mode") || "{mode}";
+  page.mode = /^(light|dark)$/.test(mode) ? mode : "auto";
   page.theme = page.mode === "auto" ? dark : page.mode;
 }
 

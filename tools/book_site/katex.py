@@ -28,7 +28,7 @@ from .fonts import small_font
 
 logger = logging.getLogger(__name__)
 OPENING = re.compile(r"[(\[“‘\"]+$")
-CLOSING = re.compile(r"^(?:[’']s)?[)\]”’\",.:;?!-]*")
+CLOSING = re.compile(r"^(?:(?:[’']s)?[)\]”’\",.:;?!-]+|[’']s)")
 FONT_FACE = re.compile(
     r"@font-face\{[^}]*src:(url\(fonts/([\w-]+)\.woff2\) format\(\"woff2\"\))[^}]*\}"
 )
@@ -117,7 +117,10 @@ def visit_math_block(translator: HTML5Translator, node: nodes.math_block) -> Non
 def write_formula(translator: HTML5Translator, node: nodes.Element, *, display: bool) -> None:
     """Write what KaTeX makes of `node`, or warn and leave its source."""
     try:
-        translator.body.append(renderer.render(node.astext(), display=display))
+        drawn = renderer.render(node.astext(), display=display)
+        if not display:  # a line may break between boxes, whatever holds for the text around
+            drawn = drawn.replace('</span><span class="base">', '</span><wbr><span class="base">')
+        translator.body.append(drawn)
     except FormulaError as error:
         logger.warning("%s in %r", error, node.astext(), location=node, type="katex")
         translator.body.append(translator.encode(node.astext()))
@@ -126,32 +129,29 @@ def write_formula(translator: HTML5Translator, node: nodes.Element, *, display: 
 def keep_punctuation(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Glue brackets, commas and the like to the formula that they stand at.
 
-    A browser may break the line between them, since a formula is a box to it. Formulas of several
-    boxes may break inside and are left alone.
+    A browser may break the line between them, since a formula is a box to it, or several. Between
+    its own boxes it may break (`write_formula`).
     """
     for formula in list(doctree.findall(nodes.math)):
-        try:
-            boxes = renderer.render(formula.astext(), display=False).count('class="base"')
-        except FormulaError:
-            continue  # the writer says so
-        if boxes != 1:
-            continue
-        together = nodes.inline(classes=["together"])
         parent, place = formula.parent, formula.parent.index(formula)
-        parent[place] = together
-        together += formula
-        if place > 0 and isinstance(parent[place - 1], nodes.Text):
-            text = parent[place - 1].astext()
-            glued = OPENING.search(text)
-            if glued:
-                parent[place - 1] = nodes.Text(text[: glued.start()])
-                together.insert(0, nodes.Text(glued.group()))
-        if place + 1 < len(parent) and isinstance(parent[place + 1], nodes.Text):
-            text = parent[place + 1].astext()
-            glued = CLOSING.match(text)
-            if glued:
-                parent[place + 1] = nodes.Text(text[glued.end() :])
-                together += nodes.Text(glued.group())
+        before, after = text_of(parent, place - 1), text_of(parent, place + 1)
+        opening, closing = OPENING.search(before), CLOSING.match(after)
+        together = nodes.inline(classes=["together"])
+        if opening:
+            parent[place - 1] = nodes.Text(before[: opening.start()])
+            together += nodes.Text(opening.group())
+        together += formula.deepcopy()
+        if closing:
+            parent[place + 1] = nodes.Text(after[closing.end() :])
+            together += nodes.Text(closing.group())
+        if len(together) > 1:
+            parent[place] = together
+
+
+def text_of(parent: nodes.Element, place: int) -> str:
+    """Return the text that stands at a place among the children, or nothing."""
+    inside = 0 <= place < len(parent)
+    return parent[place].astext() if inside and isinstance(parent[place], nodes.Text) else ""
 
 
 def embed_signs(style: str, fonts: Path, signs: Set[int]) -> str:

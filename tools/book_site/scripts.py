@@ -1,6 +1,7 @@
 """Our own scripts, in the site without the comments and the spaces that the source has.
 
-And the theme's, without what has the whole page laid out at their start.
+The theme's, without what has the whole page laid out at their start. And Sphinx's search, which
+finds only words that are there.
 """
 
 import re
@@ -31,6 +32,13 @@ MEASURING = {
         rf"\2{HEAD}.offsetHeight",
     ),
 }
+# Sphinx looks a reader's words up in plain objects, where "constructor" is a function that nobody
+# put there. Sphinx 8.2 asks first; until then, that is all that the objects know.
+INDEX = r"\bSearch\._index = index;"
+BARE = r"""\g<0>
+    for (const words of [index.terms, index.titleterms]) {
+      Object.setPrototypeOf(words, { __proto__: null, hasOwnProperty: words.hasOwnProperty });
+    }"""
 
 
 def stripped(script: str) -> str:
@@ -66,14 +74,25 @@ def strip_scripts(app: Sphinx, exception: Exception | None) -> None:
 
 def stop_measuring(app: Sphinx, exception: Exception | None) -> None:
     """Take out of the theme's scripts what has the whole page laid out at their start."""
-    if exception is not None or app.builder.name != "html":
-        return
-    for name, (measuring, instead) in MEASURING.items():
-        script = Path(app.outdir) / "_static" / "scripts" / name
-        text, n = re.subn(measuring, instead, script.read_text("utf-8"))
-        if n != 1:
-            raise ExtensionError(
-                f"{name}: expected one place where the theme measures the page on load, found "
-                f"{n}; this version of the theme needs another way (see scripts.py)"
-            )
-        script.write_text(text, "utf-8")
+    if exception is None and app.builder.name == "html":
+        for name, (measuring, instead) in MEASURING.items():
+            script = Path(app.outdir) / "_static" / "scripts" / name
+            _replace(script, measuring, instead, "the theme measures the page on load")
+
+
+def find_own_words(app: Sphinx, exception: Exception | None) -> None:
+    """Let the search find no word that every object of the language has."""
+    if exception is None and app.builder.name == "html":
+        script = Path(app.outdir) / "_static" / "searchtools.js"
+        _replace(script, INDEX, BARE, "the search takes its index")
+
+
+def _replace(script: Path, pattern: str, instead: str, what: str) -> None:
+    """Change the one place of a script that is not ours."""
+    text, n = re.subn(pattern, instead, script.read_text("utf-8"))
+    if n != 1:
+        raise ExtensionError(
+            f"{script.name}: expected one place where {what}, found {n}; this version needs "
+            "another way (see scripts.py)"
+        )
+    script.write_text(text, "utf-8")

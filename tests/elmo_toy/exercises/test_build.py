@@ -91,6 +91,24 @@ def test_each_wrong_step_is_named(step: build.BuildStep) -> None:
             "gradient: your function's result: expected a pair, an",
         ),
         (
+            "return by_logits, float(errors @ mixed)",
+            "return np.append(by_logits, errors @ mixed)",
+            "gradient: your function's result: expected a pair, an array (3,) and a number, "
+            "given one array of shape (4,)",
+        ),
+        (
+            "return logits - rate * by_logits, gamma - rate * by_gamma",
+            "moved = logits - rate * by_logits\n"
+            "    return moved, gamma - rate * gradient(layers, moved, gamma, head, labels)[1]",
+            "step: not yet: you moved the logits before you took gamma's derivative",
+        ),
+        (
+            "return logits - rate * by_logits, gamma - rate * by_gamma",
+            "moved = gamma - rate * by_gamma\n"
+            "    return logits - rate * gradient(layers, logits, moved, head, labels)[0], moved",
+            "step: not yet: you moved gamma before you took the logits' derivatives",
+        ),
+        (
             "return logits - rate * by_logits, gamma - rate * by_gamma",
             "return [by_logits * 0, gamma]",
             "step: not yet: right on 0 of 2 inputs",
@@ -104,6 +122,50 @@ def test_a_mistake_in_a_file_is_named(
     status, lines = run(tmp_path, capsys, SOLUTION.replace(right, wrong))
     assert status == 1
     assert any(text in line for line in lines), lines
+
+
+def steps(lines: list[str]) -> list[str]:
+    return [line.partition(": ")[2] for line in lines[:5]]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (" - mixed[:, None])", ")"),  # the step is wrong with it
+        ("return by_logits, float(errors @ mixed)", "return np.append(by_logits, mixed[0])"),
+    ],
+)
+def test_a_step_made_with_a_wrong_gradient_waits_for_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], right: str, wrong: str
+) -> None:
+    assert right in SOLUTION
+    _, lines = run(tmp_path, capsys, SOLUTION.replace(right, wrong))
+    assert steps(lines)[4] == "is asked again when step 4 stands"
+    assert lines[5].startswith("go on with  def gradient(")
+
+
+def test_what_is_right_without_a_wrong_function_below_stands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A softmax that overflows makes right mixtures of small logits."""
+    _, lines = run(tmp_path, capsys, SOLUTION.replace(" - np.max(logits)", ""))
+    assert steps(lines)[1:] == ["right, on 2 inputs"] * 4
+
+
+def test_functions_on_top_of_a_wrong_softmax_wait_in_a_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, lines = run(tmp_path, capsys, SOLUTION.replace(" / exponentials.sum()", ""))
+    waiting = [f"is asked again when step {number} stands" for number in (1, 2, 1, 4)]
+    assert steps(lines)[1:] == waiting
+
+
+def test_a_step_without_a_gradient_of_its_own_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = "def step(layers, logits, gamma, head, labels, rate):\n    return logits, gamma\n"
+    _, lines = run(tmp_path, capsys, source)
+    assert steps(lines)[4] == "not yet: right on 0 of 2 inputs"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +211,30 @@ def test_an_error_in_a_function_is_reported_at_its_step(
 ) -> None:
     status, lines = run(tmp_path, capsys, "def softmax(logits):\n    return logit\n")
     assert status == 1
-    assert lines[0].endswith("your function raised NameError: name 'logit' is not defined")
+    said = "your function raised NameError: name 'logit' is not defined"
+    assert steps(lines)[0] == f"my_mixture.py, line 2: {said}"
+
+
+def test_the_line_of_an_error_is_the_last_one_in_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a relative path, in a helper, within numpy."""
+    monkeypatch.chdir(tmp_path)
+    source = (
+        "import numpy as np\n\n\ndef helper(x):\n    return np.reshape(x, (7, 7))\n\n\n"
+        "def softmax(logits):\n    return helper(logits)\n"
+    )
+    Path("my_mixture.py").write_text(source, encoding="utf-8")
+    assert build.main(["my_mixture.py"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert steps(lines)[0].startswith("my_mixture.py, line 5: your function raised ValueError: ")
+
+
+def test_a_call_that_does_not_begin_has_no_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, lines = run(tmp_path, capsys, "def softmax():\n    pass\n")
+    assert steps(lines)[0].startswith("my_mixture.py: your function raised TypeError: softmax()")
 
 
 def test_the_page_of_the_homework_names_every_function_as_the_checker_does() -> None:

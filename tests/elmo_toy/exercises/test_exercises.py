@@ -17,7 +17,8 @@ from elmo_toy import descent, exercises
 from elmo_toy.bilm.model import parameter_shapes
 from elmo_toy.bilm.released import RELEASED
 from elmo_toy.exercises import EXERCISES, Exercise, check
-from elmo_toy.exercises.answers import Choices, Count, Function, Number, Witness, apart
+from elmo_toy.exercises.answers import Choices, Count, Function, Number, Witness
+from elmo_toy.exercises.closeness import apart
 from elmo_toy.exercises.exercise import LEVELS, PAGES
 from elmo_toy.exercises.mistakes import MISCONCEPTION_IDS
 from elmo_toy.exercises.objectives import OBJECTIVES
@@ -63,6 +64,79 @@ def test_solution_and_mistakes_differ_in_three_digits(exercise: Exercise) -> Non
             case Count() | Witness():
                 differ = not np.array_equal(first, second)
         assert differ, f"{one} / {other}"
+
+
+#: Numbers as texts print them: 0.675, -3, 16,384; not the digits of names such as W_0.
+NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+|(?<![\w.,])-?\d+(?:\.\d+)?")
+
+
+@every_exercise
+def test_the_answer_that_a_solution_prints_is_accepted(exercise: Exercise) -> None:
+    """Of all numbers that are printed, those nearest to the right ones."""
+    if isinstance(exercise.answer, Function | Choices):
+        return  # code, which is run in test_solutions, and words
+    text = exercise.solution_text
+    printed = np.array([float(n.replace(",", "")) for n in NUMBER.findall(text)])
+    right = np.asarray(exercise.answer.solution, float)
+    nearest = printed[np.abs(right[..., None] - printed).argmin(axis=-1)]
+    verdict = check(exercise.id, nearest)
+    assert verdict.right, f"{nearest.tolist()}: {verdict}"
+
+
+def test_how_printed_numbers_are_found() -> None:
+    assert NUMBER.findall("$W_0 = -3$, 16,384 and [0.5, -1] make 4.55%; 9.") == [
+        *("-3", "16,384", "0.5", "-1", "4.55", "9")
+    ]
+
+
+@every_exercise
+def test_a_share_in_per_cent_is_recognised_and_the_other_way_round(exercise: Exercise) -> None:
+    answer = exercise.answer
+    if not isinstance(answer, Number) or np.ndim(answer.solution):
+        return
+    if "per cent" in exercise.question:
+        assert "times 100" in str(check(exercise.id, answer.solution / 100))
+    elif re.search(r"\b(share|probability)\b", exercise.question):
+        assert "in per cent" in str(check(exercise.id, answer.solution * 100))
+
+
+@every_exercise
+def test_the_syntax_that_is_shown_gives_no_answer_away(exercise: Exercise) -> None:
+    if isinstance(exercise.answer, Choices):
+        shown = re.findall(r'as in "(.*?)" or', str(check(exercise.id, 3)))
+        verdict = check(exercise.id, *shown)
+        assert verdict.status in ("mistake", "wrong")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "said"),
+    [
+        ("1.3", 67.5, "that is in per cent"),
+        ("3.1", [0.17, 0.33, 0.5], "close: give three digits, each within 0.0005"),
+        ("3.2", [[2.4, 0.8], [1.6, 2.8]], "river and loan are in each other's place"),
+        ("3.2", [[3.4, 2.2], [0.6, 2]], "the weights of the chapter's default state"),
+        ("3.4", 0.78, "close: give three digits, within 0.0005 of the right number"),
+        ("3.7", "d, c a", "right"),
+        ("4.1", 0.72, "close: give three digits"),
+        ("4.2", [0.19, 0.34, -0.53], "close: give three digits"),
+        ("4.6", 1.525, "that is where the loss after the step is lowest"),
+        ("4.6", 1.53, "that is where the loss after the step is lowest"),
+        ("6.2", 4.5, "close: give three digits"),
+        ("6.2", 11, "that is averaging and learning together"),
+        ("6.2", 89, "that is what the last layer alone brought"),
+        ("6.3", "BC", "B is right, C is not"),
+        ("6.4", 15, "that is in per cent"),
+    ],
+)
+def test_what_readers_have_answered(name: str, answer: object, said: str) -> None:
+    assert said in str(check(name, answer))
+
+
+def test_the_rate_of_the_lowest_loss_is_that_of_a_grid() -> None:
+    rates = np.arange(0.01, 4.5, 0.01)
+    losses = [descent.step_on_logits(np.array([0.2, 0.6, 0.2]), 2.0, r).loss for r in rates]
+    found = EXERCISES["4.6"].answer.wrong[0].answer
+    assert found == pytest.approx(rates[np.argmin(losses)], abs=0.01)
 
 
 @every_exercise

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elmo_toy.exercises.answers import apart
+from elmo_toy.exercises.closeness import apart
 from elmo_toy.exercises.mistakes import (
     MISCONCEPTION_IDS,
     MISTAKES,

@@ -287,7 +287,7 @@ def test_the_code_that_is_shown_is_right(name: str) -> None:
         ),
         ("5.5", "Counted: 2.902 divided by three,\n0.967. Masked: 2.209 divided by two, 1.104,"),
         ("6.1", "3.2 of 18.6 points of error:\n17.2%. From 90 the same gain would be\n32%."),
-        ("6.2", "0.2 of 4.4 points:\n4.5%."),
+        ("6.2", "0.2 of 4.4 points:\n4.55%."),
         ("6.2", "\n89%, averaging the rest."),  # 3.9 of 4.4
         ("7.3", "1 + \\dots +\n7 = 28$ pairs"),
         ("8.1", "1024 rows times 16,384 columns. `B`:\n16,384. `W_P_0`: 4096 by 512."),

@@ -76,6 +76,14 @@ def test_a_missing_record_and_a_spoilt_line_are_named(tmp_path: Path) -> None:
         Store(tmp_path)
 
 
+def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
+    """And not after the first result has been computed."""
+    path = tmp_path / "records"
+    path.touch()
+    with pytest.raises(ValueError, match=rf"folder: expected a folder of records, .* {path}"):
+        Store(path)
+
+
 def test_a_write_that_fails_leaves_the_file_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -203,6 +203,17 @@ def test_an_existing_file_is_left_alone(path: Path, model: BiLM) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("leads_to", ["nowhere", "tokens.hdf5", "folder/file"])
+def test_a_link_is_never_replaced(model: BiLM, tmp_path: Path, leads_to: str) -> None:
+    """Neither one that leads nowhere, nor to itself, nor into a folder that is missing."""
+    link = tmp_path / "tokens.hdf5"
+    link.symlink_to(leads_to)
+    with pytest.raises(FileExistsError, match=r"path: expected a new file, .* a link that leads"):
+        write_token_cache(link, model, VOCABULARY)
+    assert link.is_symlink()
+    assert list(tmp_path.iterdir()) == [link]
+
+
 def test_an_interrupted_write_leaves_nothing(
     model: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

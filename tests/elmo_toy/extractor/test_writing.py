@@ -295,3 +295,35 @@ def test_no_sentence_and_no_batch_leave_nothing_behind(
     with pytest.raises(TypeError, match=r"batch_size: expected an integer, got 2\.5"):
         write_layer_cache(tmp_path / "q.hdf5", extractor, LINES, 2.5)  # type: ignore[arg-type] # odd
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("leads_to", ["nowhere", "layers.hdf5", "folder/file"])
+def test_a_link_is_never_replaced(
+    extractor: FrozenExtractor, tmp_path: Path, leads_to: str
+) -> None:
+    """Neither one that leads nowhere, nor to itself, nor into a folder that is missing."""
+    link = tmp_path / "layers.hdf5"
+    link.symlink_to(leads_to)
+    with pytest.raises(FileExistsError, match=r"path: expected a new file, .* a link that leads"):
+        write_layer_cache(link, extractor, [["bank"]])
+    assert link.is_symlink()
+    assert list(tmp_path.iterdir()) == [link]
+
+
+def test_what_was_done_is_kept_where_a_link_has_come_in_the_way(
+    extractor: FrozenExtractor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, parts = tmp_path / "layers.hdf5", tmp_path / "layers.hdf5.parts"
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writing_module, "_assemble", stop)
+        with pytest.raises(KeyboardInterrupt):
+            write_layer_cache(path, extractor, LINES)
+    done = sorted(parts.iterdir())
+    path.symlink_to("nowhere")
+    with pytest.raises(FileExistsError, match="a link that leads nowhere"):
+        write_layer_cache(path, extractor, LINES)
+    assert sorted(parts.iterdir()) == done

@@ -3,14 +3,14 @@
 "use strict";
 (() => {
   const root = document.documentElement;
-  let chosen = "auto";
+  let chosen = null;
   try {
-    chosen = localStorage.getItem("mode") || "auto";
+    chosen = localStorage.getItem("mode");
   } catch {
     // a browser may refuse storage to a page from disk
   }
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = chosen === "auto" ? (dark ? "dark" : "light") : chosen;
+  root.dataset.theme = /^(light|dark)$/.test(chosen) ? chosen : dark ? "dark" : "light";
   const asked = new URLSearchParams(location.search);
   root.dataset.mode = ["speaker", "present"].find((mode) => asked.has(mode)) || "read";
   // the formulas' fonts lie in the style sheet; asked for when the text is laid out, they would come
