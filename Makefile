@@ -17,7 +17,7 @@ help:
 	@echo 'make pdf     print the whole book into _build/elmo-companion.pdf'
 	@echo 'make epub    make an EPUB of it, _build/elmo-companion.epub'
 	@echo 'make archive pack site, notebooks and package, _build/elmo-companion.zip'
-	@echo 'make seminar print the slides, the worksheet and the handout into _build/seminar'
+	@echo 'make seminar print what a session needs on paper into _build/seminar'
 	@echo 'make test    check style, types, package, notebooks and the built book'
 	@echo 'make bench   measure speed, beside other libraries and what the machine allows'
 	@echo 'make clean   remove what was built; "make clean ALL=1" also .venv and the caches'

@@ -56,6 +56,7 @@ def print_page(
     browser: Browser | None = None,
     query: str = "",
     footer: str | None = None,
+    margin: str | None = None,
     timeout: float = 120.0,
 ) -> None:
     """Print one page to `pdf_path`, which is replaced in one step, or left as it was.
@@ -73,6 +74,8 @@ def print_page(
     footer
         HTML at the foot of each sheet, in Chromium's form: its classes `pageNumber`, `totalPages`
         and `title` are filled in. It is drawn in the page's bottom margin.
+    margin
+        Of a page without an `@page` rule, as in CSS; its paper is then A4.
     timeout
         Seconds for loading the page.
 
@@ -86,7 +89,13 @@ def print_page(
     if browser is None:
         with printing_browser() as started:
             print_page(
-                html_path, pdf_path, browser=started, query=query, footer=footer, timeout=timeout
+                html_path,
+                pdf_path,
+                browser=started,
+                query=query,
+                footer=footer,
+                margin=margin,
+                timeout=timeout,
             )
         return
     address = html_path.resolve().as_uri() + (f"?{query}" if query else "")
@@ -99,6 +108,10 @@ def print_page(
         page.evaluate(READY)
         content = page.pdf(
             prefer_css_page_size=True,
+            format="A4" if margin else None,
+            margin={"top": margin, "right": margin, "bottom": margin, "left": margin}
+            if margin
+            else None,
             print_background=True,
             tagged=True,
             outline=True,

@@ -1,7 +1,8 @@
 """Print the seminar's pages as PDFs: `python tools/print_seminar.py [--site DIR]`.
 
 The slides, the worksheet, its key and the handout of a built site are printed into
-`_build/seminar/` and copied beside their pages, each of which then links to its PDF.
+`_build/seminar/` and copied beside their pages, each of which then links to its PDF. What else a
+teacher prints, pages of the book, goes into the folder only: each PDF has its page's name.
 """
 
 import argparse
@@ -15,6 +16,8 @@ from whole_files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "<!-- PDF -->"
+#: Pages of the book that are printed for a session.
+KIT = ("index", "plan", "notes", "concept_tests", "pre_quiz", "post_quiz", "feedback")
 LINK = '<a href="{name}.pdf">PDF</a>'
 
 
@@ -34,6 +37,10 @@ def print_all(browser: Browser, site: Path, output: Path) -> list[Path]:
         write_whole(page.with_suffix(".pdf"), pdf.read_bytes())
         text = page.read_text("utf-8").replace(MARK, LINK.format(name=name))
         write_whole(page, text.encode())
+        printed.append(pdf)
+    for name in KIT:
+        pdf = output / f"{name}.pdf"
+        print_page(site / "book" / "seminar" / f"{name}.html", pdf, browser=browser, margin="10mm")
         printed.append(pdf)
     return printed
 

@@ -62,7 +62,9 @@
       if (name === "guess") return { guess: state.guess.map((x, i) => (i === Number(number) ? value : x)) };
       const { weights, gamma } = current(state);
       // The guess stays beside what it was a guess of, whatever moves afterwards.
-      if (name === "shown") return { shown: Boolean(value), answer: value ? forward(weights, gamma).mixtures[1] : null };
+      if (name === "shown") {
+        return { shown: Boolean(value), answer: value ? forward(weights, gamma).mixtures[1] : null, sent: false };
+      }
       if (name === "gamma") return { weights, gamma: Number(value), along: 0 };
       if (name === "preset") return { weights: PRESETS[value], gamma, along: 0 };
       return { weights: withWeight(weights, Number(number), value), gamma, along: 0 };
@@ -98,7 +100,8 @@
       const answer = shown ? this.numbers(query.get("shown"), 2)?.map((x) => limit(x, [-10, 10])) : null;
       if (!isMixture(weights) || gamma === undefined || !guess || (shown && !answer)) return null;
       const state = { weights, gamma: limit(gamma, GAMMA), guess: guess.map((x) => limit(x, [-9, 9])) };
-      return { ...state, ...ElmoMixture.moved(state, "along", amount), shown, answer };
+      // What comes with a link shown was somebody else’s guess, and is not judged.
+      return { ...state, ...ElmoMixture.moved(state, "along", amount), shown, answer, sent: shown };
     }
 
     template() {
@@ -109,8 +112,8 @@
           diamond to where loan’s mixture will be.`,
         slider(id, "guess-0", "guess, across", [-2, 4, 0.05]) + slider(id, "guess-1", "guess, up", [-1.5, 3.5, 0.05])
           + button("shown", "1", "Show loan’s mixture"),
-        `<strong>You missed by ${value("miss")}.</strong> The guess was ${value("guess")}, the mixture
-          ${value("answer")}. The hollow dots are the same place in both triangles, and γ moves each from there.`)}
+        `<span data-part="verdict"><strong>You missed by ${value("miss")}.</strong> The guess was ${value("guess")}, the
+          mixture ${value("answer")}.</span> The hollow dots are the same place in both triangles, and γ moves each from there.`)}
         <div class="elmo-columns"><div>
           ${svg("plane", 400, 316, `<g class="handle"><circle r="18"/>${mark("diamond", [0, 0], "loan hollow", 1.2)}</g>`)}
           ${slider(id, "gamma", "scale γ", GAMMA)}
@@ -144,6 +147,7 @@
     }
 
     draw(texts) {
+      this.part("verdict").hidden = this.state.sent;
       const { weights, gamma } = current(this.state);
       this.drawPlane(weights, forward(weights, gamma).mixtures, texts);
       this.drawSimplex(weights, texts);
@@ -152,8 +156,8 @@
 
     /* The origin stands still, and the picture shrinks when a vector would leave it. */
     drawPlane(weights, mixtures, texts) {
-      const { guess, shown, answer } = this.state;
-      const missed = shown && answer.every((u, i) => near(u, mixtures[1][i]));
+      const { guess, shown, answer, sent } = this.state;
+      const missed = shown && !sent && answer.every((u, i) => near(u, mixtures[1][i]));
       const seen = [mixtures[0], ...(shown ? [mixtures[1]] : []), ...(missed ? [guess] : [])];
       this.zoom = Math.max(1, ...seen.map(([x, y]) => Math.max(x / 3.8, -x / 1.75, y / 3, -y / 1.3)));
       const unit = 68 / this.zoom;

@@ -215,8 +215,8 @@ def _right_signs_doubled() -> Item:
         "O3",
         "A classifier gives each vector a score z and reads 1/(1 + e⁻ᶻ) as a probability. Its two "
         f"scores, {number(s.forward.scores[0])} and {number(s.forward.scores[1])}, have the right "
-        f"signs, and its mean log loss is {number(before)}. All vectors are made twice as long. "
-        "The loss",
+        "signs. The log loss, minus the logarithm of the probability that the right label gets, "
+        f"is {number(before)} on average. All vectors are made twice as long. The loss",
         yes(
             f"falls to {number(after)}",
             "Both scores double, both are right: the classifier is surer, and rightly.",

@@ -67,6 +67,7 @@ def _state(prefix: str, s: State) -> dict[str, str]:
             f"{name} score by logit": vector(
                 s.gamma * s.forward.weights * (LAYER_SCORES[k] - s.forward.mixed_scores[k])
             ),
+            f"{name} distances": vector(LAYER_SCORES[k] - s.forward.mixed_scores[k]),
             f"{name} score without m": vector(s.gamma * s.forward.weights * LAYER_SCORES[k]),
         }
     return {prefix + name: text for name, text in texts.items()}

@@ -76,7 +76,7 @@ def test_every_block_of_a_plan_leads_to_an_anchor(section: str, site: Site) -> N
         links = [str(a["href"]) for a in row.select("a")]
         assert len(links) >= 2
         for link in links:
-            assert "#" in link
+            assert "#" in link or link == "../../seminar/handout.html"
             assert site_checks.broken(site, where, link) is None
 
 

@@ -280,3 +280,17 @@ def test_the_walk_is_on_the_screen_when_its_link_opens(page: Page, served: Serve
     page.goto(served.http + PLAN, wait_until="load")
     page.locator("section#links-to-send").get_by_text(LINKS["walk start"].title).click()
     expect(page.locator("elmo-mixture").get_by_label("moved along")).to_be_in_viewport(ratio=1)
+
+
+def test_a_guess_that_came_with_a_link_is_not_judged(page: Page, served: Served) -> None:
+    """Nobody who opens the end of the walk has guessed; whoever asks again is told."""
+    page.goto(served.http + PLAN, wait_until="load")
+    page.locator("section#links-to-send").get_by_text(LINKS["walk end"].title).click()
+    explorer = page.locator("elmo-mixture")
+    expect(explorer.get_by_text("The hollow dots")).to_be_visible()
+    expect(explorer.get_by_text("You missed by")).to_be_hidden()
+    assert explorer.locator(".wrong").count() == 0
+    explorer.get_by_role("button", name="Predict again").click()
+    explorer.get_by_role("button", name="Show loan").click()
+    expect(explorer.get_by_text("You missed by")).to_be_visible()
+    assert explorer.locator(".wrong").count() == 1

@@ -15,7 +15,7 @@ import pytest
 from browser_checks import SETTLE, Mode, Served, new_context, watch
 from browser_checks import Visit as Watched
 from playwright.sync_api import Browser, Page, expect
-from print_seminar import print_all
+from print_seminar import KIT, print_all
 from pypdf import PdfReader
 from seminar import FOLDER, PAGES
 
@@ -159,7 +159,7 @@ def printed(
 ) -> Iterator[Path]:
     """A copy of the seminar's part of the site, with its PDFs."""
     site = tmp_path_factory.mktemp("printed") / "site"
-    for folder in (FOLDER, "_static"):
+    for folder in (FOLDER, "_static", "book/seminar"):
         shutil.copytree(served.site.root / folder, site / folder)
     print_all(browser, site, site.parent / "pdf")
     yield site
@@ -192,6 +192,24 @@ def test_a_pdf_is_whole(name: str, pages: range, words: tuple[str, ...], printed
     assert pdf.outline
     assert pdf.trailer["/Root"]["/MarkInfo"]["/Marked"]
     assert pdf.trailer["/Root"]["/Lang"] == "en"
+
+
+def test_what_the_teacher_prints_is_there_too(printed: Path) -> None:
+    """Pages of the book on A4: no more than two sheets a plan, what is asked in class first."""
+    pdfs = {name: PdfReader(printed.parent / "pdf" / f"{name}.pdf") for name in KIT}
+    texts = {name: [one.extract_text() for one in pdf.pages] for name, pdf in pdfs.items()}
+    for name, pdf in pdfs.items():
+        box = pdf.pages[0].mediabox
+        assert (float(box.width), float(box.height)) == pytest.approx(A4, abs=1), name
+    starts = [
+        next(n for n, text in enumerate(texts["plan"]) if f"\n{title}\n" in f"\n{text}")
+        for title in ("The short plan", "The middle plan", "The long plan", "When time is short")
+    ]
+    assert starts == [0, 2, 4, 6]
+    assert len(texts["feedback"]) == 1
+    for name in ("pre_quiz", "post_quiz"):
+        assert texts[name][0].count("Asked in class.") == 3
+        assert texts[name][-1].startswith("Key")
 
 
 def test_every_font_is_in_the_pdf(printed: Path) -> None:

@@ -210,13 +210,14 @@ test("small steps of the difference are at the left of their slider and of the p
 
 test("what the guess missed is of the mixture that was shown, and is drawn beside that only", () => {
   const drawn = {};
+  const part = { lastElementChild: { setAttribute() {}, style: {} } };
   const explorer = Object.assign(new ElmoMixture(), {
     picture: (name, shapes) => (drawn[name] = shapes),
     state: new ElmoMixture().initial,
-    part: () => ({ lastElementChild: { setAttribute() {}, style: {} } }),
+    part: () => part,
   });
-  explorer.change = function (part) {
-    this.state = { ...this.state, ...part };
+  explorer.change = function (changed) {
+    this.state = { ...this.state, ...changed };
     this.draw(ElmoMixture.read(this.state));
     return [ElmoMixture.read(this.state).miss, /class="line wrong/.test(drawn.plane)];
   };
@@ -225,4 +226,11 @@ test("what the guess missed is of the mixture that was shown, and is drawn besid
   const seen = moves.map(([control, value]) => explorer.change(ElmoMixture.moved(explorer.state, control, value)));
   assert.deepEqual(seen, [["2.42", true], ["2.42", false], ["2.42", false], ["2.42", false], ["2.42", false],
     ["2.42", true], ["?", false], ["?", false], ["1.90", true]]);
+  // a guess that came with a link is somebody else's, until the reader asks again
+  const sent = explorer.decode(new URLSearchParams(explorer.encode(explorer.state)));
+  for (const [change, hidden] of [[sent, true], [ElmoMixture.moved(sent, "shown", ""), false],
+    [ElmoMixture.moved(sent, "shown", "1"), false]]) {
+    assert.equal(explorer.change(change)[1], !hidden && change.shown);
+    assert.equal(part.hidden, hidden);
+  }
 });

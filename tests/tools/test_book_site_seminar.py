@@ -17,12 +17,13 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
 from elmo_toy import quiz
+from elmo_toy.exercises import EXERCISES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PLAN = seminar_data.plan()
 LENGTHS = PLAN["plans"]
 BLOCKS = {block["id"]: block for block in PLAN["block"]}
-OPTIONAL = {"never_cut", "vote", "talk", "worksheet", "spare"}
+OPTIONAL = {"never_cut", "vote", "talk", "worksheet", "asked", "open", "spare"}
 blocks = pytest.mark.parametrize("block", PLAN["block"], ids=lambda block: block["id"])
 
 
@@ -41,7 +42,7 @@ def test_minutes_sum_to_the_length(length: int) -> None:
 
 @blocks
 def test_a_block_is_complete(block: dict[str, object]) -> None:
-    assert set(block) - OPTIONAL == {"id", "title", "minutes", "you", "they", "open"}
+    assert set(block) - OPTIONAL == {"id", "title", "minutes", "you", "they"}
     minutes = block["minutes"]
     assert isinstance(minutes, list)
     assert len(minutes) == len(LENGTHS)
@@ -50,8 +51,9 @@ def test_a_block_is_complete(block: dict[str, object]) -> None:
 
 @blocks
 def test_what_a_block_opens_exists(block: dict[str, list[str]]) -> None:
-    assert block["open"], "nothing is opened"
-    for name in (*block["open"], *block.get("spare", ())):
+    shown = [one for one in seminar_data.slides().values() if one.block == block["id"]]
+    assert block.get("open") or not all(one.reserve for one in shown), "nothing is shown"
+    for name in (*block.get("open", ()), *block.get("spare", ())):
         if name.startswith("explorer:"):
             assert name.removeprefix("explorer:") in LINKS
         elif name.startswith("CT"):
@@ -73,26 +75,88 @@ def test_a_vote_that_a_block_asks_for_is_opened_there(block: dict[str, Any]) -> 
 
 @blocks
 def test_a_vote_leaves_time_for_what_the_block_is_about(block: dict[str, Any]) -> None:
-    """Every plan has two minutes at least besides the vote, and talk where the notes need it."""
+    """Every plan has three minutes at least besides the vote, and talk where the notes need it."""
     cost = PLAN["vote"]
     assert set(block.get("talk", ())) <= set(LENGTHS)
     for length, minutes in zip(LENGTHS, block["minutes"], strict=True):
         talked = length in block.get("talk", ())
         spent = len(block.get("vote", ())) * (cost["once"] + cost["talk"] * talked)
-        assert not minutes or minutes - spent >= 2, length
+        assert not minutes or minutes - spent >= 3, length
 
 
 def test_what_is_filled_in_is_a_section_of_the_worksheet() -> None:
     """And no section is left over."""
+    tasks = [*PLAN["block"], *PLAN["homework"]]
+    used = {name for task in tasks for name in task.get("worksheet", ())}
+    front, back = worksheet_sides()
+    assert used == {*front, *back}
+
+
+def worksheet_sides() -> list[list[str]]:
+    """The sections on the front of the worksheet, and those on its back."""
     text = (REPOSITORY / "book/seminar/worksheet.md").read_text("utf-8")
-    sections = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    used = {name for block in PLAN["block"] for name in block.get("worksheet", ())}
-    assert used == set(sections)
+    return [re.findall(r"^## (.+)$", side, re.MULTILINE) for side in text.split("\n---\n")]
+
+
+def test_the_back_of_the_worksheet_is_turned_up_after_the_bet() -> None:
+    """It has the answer: the first block that uses it says so, and everybody hears it before."""
+    _, back = worksheet_sides()
+    users = [block["id"] for block in PLAN["block"] if set(back) & {*block.get("worksheet", ())}]
+    order = list(BLOCKS)
+    assert users[0] == "walk"
+    assert order.index("two-banks") < order.index("walk") < order.index("verdict")
+    assert "front up" in BLOCKS["arrive"]["you"]
+    turned = [name for name, block in BLOCKS.items() if "sheets over" in block["you"]]
+    assert turned == ["walk"]
+    front = (REPOSITORY / "book/seminar/worksheet.md").read_text("utf-8").split("\n---\n")[0]
+    assert "**Keep this side up" in front
+    notes = (REPOSITORY / seminar.NOTES).read_text("utf-8").split("\n## ")
+    assert [part.split("\n")[0] for part in notes if "Turn your sheets over" in part] == [
+        BLOCKS["walk"]["title"]
+    ]
+
+
+def test_every_sheet_for_the_people_is_printed_and_handed_out() -> None:
+    """The handout last, since it has the answer to the bet."""
+    lists = (REPOSITORY / "book/seminar/index.md").read_text("utf-8")
+    everybody = re.search(r"For each person: (.+?) For you: ", lists)
+    assert everybody is not None
+    for name in ("{sheet}`worksheet`", "{sheet}`handout`", "feedback.md", "pre_quiz", "post_quiz"):
+        assert name in everybody[1]
+    given = [name for name, block in BLOCKS.items() if "{sheet}`handout`" in block["you"]]
+    assert given == ["close"]
+
+
+def test_the_homework_has_names_minutes_and_an_end() -> None:
+    """Exercises exist, must and may add up, and what everybody must do is within an hour."""
+    found = seminar_data.values()
+    assert int(found["homework must"]) <= 60
+    total = sum(map(seminar_data.minutes, PLAN["homework"]))
+    assert int(found["homework must"]) + int(found["homework may"]) == total
+    reasons = [task["exercise"] for task in PLAN["homework"] if task.get("reason")]
+    assert seminar_data.listed(reasons) == found["homework reasons"]
+    for name in re.findall(r"\d\.\d+", found["proofs"]):
+        assert EXERCISES[name].level == 3
+    page = REPOSITORY / seminar.EXERCISE_PAGE
+    for task in PLAN["homework"]:
+        if "exercise" in task:
+            assert f"### Exercise {task['exercise']}: " in page.read_text("utf-8")
+
+
+def test_what_is_asked_in_class_is_three_pairs() -> None:
+    """Before and after the session the same three constructs."""
+    items = {item.id: item for name in ("pre", "post") for item in seminar_data.sets()[name]}
+    before, after = ([items[name] for name in BLOCKS[b]["asked"]] for b in ("arrive", "close"))
+    assert len(before) == 3
+    assert [item.construct for item in before] == [item.construct for item in after]
+    assert seminar_data.asked_in_class() == {item.id for item in (*before, *after)}
 
 
 def test_a_row_says_which_slides_and_how_to_vote() -> None:
     row = seminar.doings(BLOCKS["gradient"], 60)
-    assert "**Slides:** {slide}`gradient`, {slide}`forgot`." in row
+    assert "**Slides:** {slide}`gradient`." in row
+    assert any(line.startswith("**In reserve:** slide {slide}`forgot`, ") for line in row)
+    assert all("**Open:**" not in line for line in seminar.doings(BLOCKS["gamma"], 60))
     assert "**Vote:** [CT6](/book/seminar/concept_tests.md#ct6), once." in row
     assert any(line.endswith("with time to talk.") for line in seminar.doings(BLOCKS["gamma"], 60))
     assert not any("Vote:" in line for line in seminar.doings(BLOCKS["head"], 60))
@@ -100,8 +164,21 @@ def test_a_row_says_which_slides_and_how_to_vote() -> None:
 
 def test_slides_are_numbered_as_the_deck_numbers_them() -> None:
     deck = slides.parse(read_source("slides.md"))
-    expected = {slide.name: (n, slide.block) for n, slide in enumerate(deck, start=1)}
+    expected = {
+        slide.name: (n, slide.block, slide.reserve) for n, slide in enumerate(deck, start=1)
+    }
     assert seminar_data.slides() == expected
+
+
+def test_notes_name_slides_in_their_order() -> None:
+    """In what is asked: the order of plan and deck; and a slide in reserve says so."""
+    for section in (REPOSITORY / seminar.NOTES).read_text("utf-8").split("\n## ")[2:]:
+        asked = section[section.index("**Say.**") : section.index("**Expect.**")]
+        numbers = [seminar_data.slides()[n].number for n in re.findall(r"{slide}`(.+?)`", asked)]
+        assert numbers == sorted(numbers), section[:40]
+        for name, slide in seminar_data.slides().items():
+            if slide.reserve and f"{{slide}}`{name}`" in section:
+                assert f"{{slide}}`{name}`, in reserve," in section
 
 
 def test_what_is_never_cut_is_in_every_plan() -> None:

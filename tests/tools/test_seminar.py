@@ -90,6 +90,19 @@ def test_the_numbers_are_those_of_the_article() -> None:
     assert (found["da_0"], found["da_1"], found["da_2"]) == ("0.042", "0.273", "−0.315")
 
 
+def test_the_worksheet_has_the_sums_that_the_gradient_is_about() -> None:
+    """With m the three add up to zero, without it they don't, nor do the distances alone."""
+    found = values()
+    rows = {
+        name: [float(found[f"river_{name}_{j}"].replace("−", "-")) for j in (0, 1, 2, "sum")]
+        for name in ("c_minus_m", "by_logit", "without_m")
+    }
+    assert all(sum(row[:3]) == pytest.approx(row[3]) for row in rows.values())
+    assert [row[3] for row in rows.values()] == [-0.8, 0, 0.6]
+    asked = {two for _, two in PLACEHOLDER.findall(read_source("worksheet.md"))}
+    assert {f"river_{name}_{j}" for name in rows for j in (0, 1, 2, "sum")} <= asked
+
+
 def test_the_centre_is_a_counterexample() -> None:
     """Another layer has the largest weight, and no prediction differs in the digits shown."""
     found = values()
@@ -134,6 +147,14 @@ def test_a_wrong_slide_is_named(old: str, new: str, message: str) -> None:
         slides.parse(SLIDE.replace(old, new))
 
 
+def test_a_slide_says_when_the_short_plan_shows_it() -> None:
+    """In its notes, which the speaker's view shows; and whether at all."""
+    told = {slide.name: slides.timed(slide) for slide in slides.parse(read_source("slides.md"))}
+    assert told["shift"] == "minutes 5–11 of 60"
+    assert told["two-places"] == "minutes 5–11 of 60; this slide is in reserve"
+    assert told["one-step"] == "not in the plan of 60 minutes: skip this slide there"
+
+
 def test_too_many_slides_or_a_name_twice_is_an_error() -> None:
     with pytest.raises(SourceError, match="two slides are named 'name'"):
         slides.parse(SLIDE * 2)
@@ -176,12 +197,12 @@ def test_every_figure_is_shown_once() -> None:
 
 
 def test_a_figure_keeps_its_description_and_loses_its_caption() -> None:
-    figure = FIGURES["triangles"]()
+    figure = FIGURES["loss_by_gamma"]()
     drawn = BeautifulSoup(slides.enlarged(figure, "top"), "html.parser")
     assert drawn.figcaption is None
     assert drawn.svg is not None
     assert drawn.svg["aria-label"] == figure.alt
-    assert float(re.findall(r"\*([\d.]+)\)", str(drawn.svg["style"]))[0]) >= 320 * 1.85 / 16
+    assert float(re.findall(r"\*([\d.]+)\)", str(drawn.svg["style"]))[0]) >= 440 * 1.85 / 16
 
 
 # --- the worksheet --------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def numbers(values: Any) -> str:
 def mixture(title: str, preset: str, gamma: float = 1.0, along: float = 0.0) -> Link:
     """The explorer of chapter 3 with loan's mixture shown."""
     state = _mixture.MixtureState(tuple(PRESETS[preset].tolist()), gamma)
-    state = _mixture.moved(_mixture.moved(state, "shown", True), "along", along)
+    state = _mixture.moved(_mixture.moved(state, "along", along), "shown", True)
     query = f"w={numbers(state.weights)}&g={gamma:g}&t={state.along:g}&p={numbers(state.guess)}"
     query += f"&shown={numbers(state.answer or ())}"
     look_at = "γ {gamma}, largest weight on {largest}, scores {river-score} and {loan-score}"

@@ -4,6 +4,7 @@
 ```{answer-key} concept  letters and reasons, for paper
 ```{plan} 60             the plan of so many minutes, from book/seminar/plan.toml
 ```{cut-list}            what to give up, and in which order
+```{homework}            what to do at home, in how many minutes
 ```{explorer-links}      states of the explorers, to send
 ```{objectives}          which exercise and which question reaches each objective
 ```{misconceptions}      beliefs, who voiced them, what helps
@@ -27,11 +28,22 @@ from elmo_toy.exercises.objectives import OBJECTIVES
 
 from . import seminar_quiz
 from .explorer_links import LINKS
-from .seminar_data import PLAN, heading_anchor, minute_marks, plan, sets, slides, values
+from .seminar_data import (
+    PLAN,
+    asked_in_class,
+    heading_anchor,
+    minute_marks,
+    minutes,
+    plan,
+    sets,
+    slides,
+    values,
+)
 from .seminar_quiz import Quiz, answer_key, item_elements, tag
 
 CONCEPT_TESTS = "book/seminar/concept_tests.md"
 NOTES = "book/seminar/notes.md"
+EXERCISE_PAGE = "notebooks/exercises_2_mixture.ipynb"  # of chapters 3 and 4, as the homework is
 SHEETS = {
     "slides": "Slides",
     "worksheet": "worksheet",
@@ -73,7 +85,12 @@ class QuizDirective(SeminarDirective):
         items = self.chosen()
         several = len(items) > 1
         shown = [
-            item_elements(item, self.inline(f"[](/{item.anchor})"), f"{place}. " if several else "")
+            item_elements(
+                item,
+                self.inline(f"[](/{item.anchor})"),
+                f"{place}. " if several else "",
+                asked=item.id in asked_in_class(),
+            )
             for place, item in enumerate(items, start=1)
         ]
         if several:
@@ -153,7 +170,10 @@ class PlanDirective(SeminarDirective):
 
 def doings(block: dict[str, Any], length: int) -> list[str]:
     """What teacher and participants do in a block, what is shown, and whether it may go."""
-    shown = [f"{{slide}}`{name}`" for name, (_, where) in slides().items() if where == block["id"]]
+    here = {name: slide for name, slide in slides().items() if slide.block == block["id"]}
+    shown = [f"{{slide}}`{name}`" for name, slide in here.items() if not slide.reserve]
+    spare = [f"slide {{slide}}`{name}`" for name, slide in here.items() if slide.reserve]
+    spare += map(opened, block.get("spare", ()))
     talk = "with time to talk" if length in block.get("talk", ()) else "once"
     lines = {
         "You": f"{block['you']}",
@@ -161,13 +181,11 @@ def doings(block: dict[str, Any], length: int) -> list[str]:
         "Slides": f"{', '.join(shown)}.",
         "Worksheet": f"{', '.join(block.get('worksheet', ()))}.",
         "Vote": f"{', '.join(map(opened, block.get('vote', ())))}, {talk}.",
-        "Open": f"{', '.join(map(opened, block['open']))}.",
-        "In reserve": f"{', '.join(map(opened, block.get('spare', ())))}.",
+        "Open": f"{', '.join(map(opened, block.get('open', ())))}.",
+        "In reserve": f"{', '.join(spare)}.",
     }
-    here = {"Worksheet": "worksheet", "Vote": "vote", "In reserve": "spare"}
-    told = [
-        f"**{what}:** {text}" for what, text in lines.items() if block.get(here.get(what, "open"))
-    ]
+    # what a block hasn't is left out
+    told = [f"**{what}:** {text}" for what, text in lines.items() if text[0] not in ".,"]
     return told + (["**Never cut.**"] if block.get("never_cut") else [])
 
 
@@ -182,6 +200,30 @@ class CutListDirective(SeminarDirective):
             for place, cut in enumerate(plan()["cut"], start=1)
         ]
         return self.markdown(table(("Order", "Block", "How", "Minutes saved"), rows))
+
+
+class HomeworkDirective(SeminarDirective):
+    """What to do at home."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make the table."""
+        rows = [
+            [task_text(task), str(minutes(task)), "must" if task["must"] else "may"]
+            for task in plan()["homework"]
+        ]
+        return self.markdown(table(("Homework", "Minutes", "Must or may"), rows))
+
+
+def task_text(task: dict[str, Any]) -> str:
+    """A task of the homework, an exercise with a link to it.
+
+    >>> task_text({"exercise": "3.2"}).partition("]")[0]
+    '[Exercise 3.2: One mixture, by hand again'
+    """
+    if "exercise" not in task:
+        return str(task["text"])
+    heading = f"Exercise {task['exercise']}: {EXERCISES[task['exercise']].title}"
+    return f"[{heading}](/{EXERCISE_PAGE}#{heading_anchor(heading)})"
 
 
 class ExplorerLinksDirective(SeminarDirective):
@@ -309,9 +351,10 @@ class SlideRole(SeminarRole):
         """Make the link."""
         if self.text not in slides():
             raise ValueError(f"no slide {self.text!r}; there are {', '.join(slides())}")
-        number, _ = slides()[self.text]
         uri = self.env.app.builder.get_relative_uri(self.env.docname, "seminar/slides")
-        return nodes.reference("", str(number), refuri=f"{uri}?present#{self.text}")
+        return nodes.reference(
+            "", str(slides()[self.text].number), refuri=f"{uri}?present#{self.text}"
+        )
 
 
 class ThreadRole(SeminarRole):
@@ -343,6 +386,7 @@ DIRECTIVES = {
     "answer-key": KeyDirective,
     "plan": PlanDirective,
     "cut-list": CutListDirective,
+    "homework": HomeworkDirective,
     "explorer-links": ExplorerLinksDirective,
     "objectives": ObjectivesDirective,
     "misconceptions": MisconceptionsDirective,

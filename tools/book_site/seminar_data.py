@@ -2,16 +2,18 @@
 
 import re
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elmo_toy import quiz
+from elmo_toy.exercises import EXERCISES
 from elmo_toy.quiz.values import values as package_values
 
 PLAN = Path(__file__).resolve().parents[2] / "book" / "seminar" / "plan.toml"
-SLIDE = re.compile(r"^## .+ \{#([a-z-]+) \.[a-z]+ block=([a-z-]+)\}$", re.MULTILINE)
+SLIDE = re.compile(r"^## .+ \{#([a-z-]+) \.[a-z]+ block=([a-z-]+)( reserve)?\}$", re.MULTILINE)
 
 
 @cache
@@ -38,6 +40,14 @@ def values() -> dict[str, str]:
         **package_values(),
         **lengths,
         **votes,
+        "homework must": str(sum(minutes(task) for task in data["homework"] if task["must"])),
+        "homework may": str(sum(minutes(task) for task in data["homework"] if not task["must"])),
+        "homework reasons": listed(
+            task["exercise"] for task in data["homework"] if task.get("reason")
+        ),
+        "proofs": listed(
+            name for name, one in EXERCISES.items() if re.search(r"\bprove\b", one.question, re.I)
+        ),
         "running": str(data["ladder"]["running"]),
         "pre items": str(len(sets()["pre"])),
         "post items": str(len(sets()["post"])),
@@ -46,14 +56,54 @@ def values() -> dict[str, str]:
 
 
 @cache
-def slides() -> dict[str, tuple[int, str]]:
-    """The slides by name, in their order: the number that each shows, and its block.
+def asked_in_class() -> frozenset[str]:
+    """The questions of the quizzes that the plan asks; the others are for home.
+
+    >>> sorted(asked_in_class())[:3]
+    ['post-3', 'post-4', 'post-5']
+    """
+    return frozenset(name for block in plan()["block"] for name in block.get("asked", ()))
+
+
+class Place(NamedTuple):
+    """Where a slide stands: the number that it shows, its block, and whether it is in reserve."""
+
+    number: int
+    block: str
+    reserve: bool
+
+
+@cache
+def slides() -> dict[str, Place]:
+    """The slides by name, in their order.
 
     >>> slides()["fallback"]
-    (2, 'arrive')
+    Place(number=2, block='arrive', reserve=False)
     """
     deck = SLIDE.findall(PLAN.with_name("slides.md").read_text("utf-8"))
-    return {name: (number, block) for number, (name, block) in enumerate(deck, start=1)}
+    return {
+        name: Place(number, block, bool(reserve))
+        for number, (name, block, reserve) in enumerate(deck, start=1)
+    }
+
+
+def minutes(task: dict[str, Any]) -> int:
+    """How long a task of the homework takes.
+
+    >>> minutes({"exercise": "3.2"})
+    6
+    """
+    return EXERCISES[task["exercise"]].minutes if "exercise" in task else int(task["minutes"])
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["1.3", "2.4", "3.7"])
+    '1.3, 2.4 and 3.7'
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def minute_marks(length: int) -> list[tuple[dict[str, Any], int, int]]:

@@ -56,8 +56,13 @@ def visit_nothing(translator: HTML5Translator, node: nodes.Element) -> None:
     """Write the children only."""
 
 
-def item_elements(item: quiz.Item, where: Sequence[nodes.Node], number: str) -> Tag:
-    """One question: radio buttons, a button, what is said, and the folded answer."""
+def item_elements(
+    item: quiz.Item, where: Sequence[nodes.Node], number: str, *, asked: bool = False
+) -> Tag:
+    """One question: radio buttons, a button, what is said, and the folded answer.
+
+    On paper one that is `asked` in class says so.
+    """
     letters = quiz.LETTERS
     options = [
         tag(
@@ -78,9 +83,10 @@ def item_elements(item: quiz.Item, where: Sequence[nodes.Node], number: str) -> 
         )
         for letter, option in zip(letters, item.options, strict=False)
     ]
+    mark = [tag("span", "Asked in class. ", class_="kit-asked")] if asked else []
     return tag(
         "fieldset",
-        tag("legend", f"{number}{item.question}"),
+        tag("legend", *mark, f"{number}{item.question}"),
         *options,
         tag("p", tag("button", "Check", type="button"), class_="kit-check"),
         tag("p", role="status", class_="kit-said"),

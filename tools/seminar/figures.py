@@ -51,15 +51,6 @@ def shift() -> Figure:
     )
 
 
-def triangles() -> Figure:
-    """Chapter 3's two triangles."""
-    return figures.two_triangles(
-        UPPER,
-        alt="Two triangles in a plane, river and loan, each with corners h0, h1 and h2; a star "
-        "marks the mixture at the same proportions inside both, far from each other in the plane.",
-    )
-
-
 def loss_by_gamma() -> Figure:
     """The loss against gamma for the two emphases that the seminar compares."""
     gammas = np.linspace(0, 3, 61)
@@ -185,7 +176,7 @@ FIGURES: Mapping[str, Callable[[], Figure]] = MappingProxyType(
     {
         function.__name__: function
         for function in (
-            *(pairs_of_bank, shift, triangles, loss_by_gamma, retuned_weights),
+            *(pairs_of_bank, shift, loss_by_gamma, retuned_weights),
             *(vectors_move, scores_stand_still, cones, shares, falling, many_ends, steps_of_gain),
         )
     }

@@ -19,6 +19,7 @@ FORMULAS: Mapping[str, str] = MappingProxyType(
         "formula_loss": r"\mathcal{L} = \tfrac{1}{2} (\ell_{\text{river}} + \ell_{\text{loan}})",
         "formula_by_score": r"\frac{\partial\mathcal{L}}{\partial z_k} = \tfrac{1}{2} (p_k - y_k)",
         "formula_jacobian": r"\frac{\partial s_i}{\partial a_j} = s_i\, (\mathbb{1}_{i=j} - s_j)",
+        "formula_score_by_logit": (r"\frac{\partial z}{\partial a_j} = \gamma\, s_j\, (c_j - m)"),
         "formula_by_logit": (
             r"\frac{\partial\mathcal{L}}{\partial a_j} = "
             r"\sum_k \frac{\partial\mathcal{L}}{\partial z_k}\, \gamma\, s_j\, (c_{k,j} - m_k)"

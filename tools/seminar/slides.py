@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from book_site.katex import Renderer
-from book_site.seminar_data import heading_anchor, plan
+from book_site.seminar_data import heading_anchor, minute_marks, plan
 
 from elmo_toy.figures import Figure
 
@@ -28,7 +28,8 @@ ROOM = {"top": (1196, 475), "side": (820, 670)}
 """Pixels that a layout has for a figure, wide and high, on a slide of 1280 by 720."""
 
 HEADING = re.compile(
-    r"^(?P<title>.+?) \{#(?P<name>[a-z-]+) \.(?P<layout>[a-z]+) block=(?P<block>[a-z-]+)\}$"
+    r"^(?P<title>.+?) \{#(?P<name>[a-z-]+) \.(?P<layout>[a-z]+) block=(?P<block>[a-z-]+)"
+    r"(?P<reserve> reserve)?\}$"
 )
 CONTROLS = """<div class="controls">
 <button type="button" id="present">Present</button>
@@ -67,6 +68,7 @@ class Slide:
     block: str
     face: str
     notes: Mapping[str, str]
+    reserve: bool = False
 
 
 def blocks() -> dict[str, str]:
@@ -116,8 +118,24 @@ def _slide(part: str) -> Slide:
             f"given {', '.join(notes) or 'none'}"
         )
     return Slide(
-        heading["name"], heading["title"], heading["layout"], heading["block"], face.strip(), notes
+        heading["name"],
+        heading["title"],
+        heading["layout"],
+        heading["block"],
+        face.strip(),
+        notes,
+        reserve=heading["reserve"] is not None,
     )
+
+
+def timed(slide: Slide) -> str:
+    """Return when the shortest plan shows a slide, or that it doesn't."""
+    length = plan()["plans"][0]
+    marks = {block["id"]: f"{start}–{end}" for block, start, end in minute_marks(length)}
+    if slide.block not in marks:
+        return f"not in the plan of {length} minutes: skip this slide there"
+    reserve = "; this slide is in reserve" if slide.reserve else ""
+    return f"minutes {marks[slide.block]} of {length}{reserve}"
 
 
 def enlarged(figure: Figure, layout: str) -> str:
@@ -164,7 +182,8 @@ def as_html(
         face = re.sub(r"<p>(<figure.*?</figure>)</p>", r"\1", face, flags=re.DOTALL)
     block = blocks()[slide.block]
     anchor = f"../book/seminar/notes.html#{heading_anchor(block)}"
-    notes = f'<dt>Block of the plan</dt><dd><a href="{anchor}">{block}</a></dd>' + "".join(
+    link = f'<a href="{anchor}">{block}</a>'
+    notes = f"<dt>Block of the plan</dt><dd>{link}, {timed(slide)}</dd>" + "".join(
         f"<dt>{kind}</dt><dd>{reader.inline(text)}</dd>" for kind, text in slide.notes.items()
     )
     title = reader.inline(slide.title)

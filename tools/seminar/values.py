@@ -86,6 +86,7 @@ def _forward(name: str, result: Forward, gamma: float) -> dict[str, str]:
             f"{prefix}_m": short(result.mixed_scores[k]),
             f"{prefix}_z": short(result.scores[k]),
             f"{prefix}_p": number(result.probabilities[k]),
+            f"{prefix}_right": number(abs(1 - LABELS[k] - result.probabilities[k])),
             f"{prefix}_loss": number(result.losses[k]),
         }
     return found
@@ -124,6 +125,16 @@ def _gradient() -> dict[str, str]:
             f"{occurrence}_c_minus_m_{j}": short(score - default.forward.mixed_scores[k])
             for j, score in enumerate(default.forward.layer_scores[k])
         }
+    weights, m = default.forward.weights, default.forward.mixed_scores[0]
+    scores = default.forward.layer_scores[0]
+    rows = {
+        "c_minus_m": scores - m,
+        "without_m": weights * scores,
+        "by_logit": weights * (scores - m),
+    }
+    for name, row in rows.items():
+        found |= {f"river_{name}_{j}": short(part) for j, part in enumerate(row)}
+        found[f"river_{name}_sum"] = short(float(row.sum()))
     found |= _indexed("da", default.logit_gradient, 3) | {
         "da_sum": number(float(default.logit_gradient.sum()), 0),
         "dgamma": number(default.gamma_gradient),
