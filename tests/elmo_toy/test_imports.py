@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bilm": {"_checks", "text", "toy_language"},  # toy_language: what the senses are
     "extractor": MIX | {"text", "bilm"},
     "task": MIX | {"text", "toy_language", "bilm"},  # its layers are arrays: no extractor
-    "similarity": {"_checks"},
+    "similarity": {"_checks", "text"},
     "our_sentences": set(),
     "attention": MIX,
     "transformer": {"_checks", "attention"},
