@@ -36,8 +36,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "task": MIX | {"text", "toy_language", "bilm"},  # its layers are arrays: no extractor
     "similarity": {"_checks", "text"},
     "our_sentences": set(),
-    "attention": MIX,
-    "transformer": {"_checks", "attention"},
+    "attention": MIX | {"text"},
+    "transformer": {"_checks", "text", "attention"},
     "masked_lm": {"_checks", "text", "bilm", "transformer"},
     "masked_training": {"_checks", "text", "toy_language", "bilm", "masked_lm"},
     "two_sources": MIX | {"text", "toy_language", "bilm", "worked_example"},
