@@ -113,6 +113,28 @@ def test_the_best_parameters_are_kept(make_model: MakeModel) -> None:
     assert training.evaluate(good.model, corpus).mean == best
 
 
+class Idle(Adam):
+    """Moves the vector of *river* alone."""
+
+    def update(self, parameters: dict[str, FloatArray], gradients: dict[str, FloatArray]) -> None:
+        """Move it by 1, whatever the gradients say."""
+        parameters["embedding"][4] += 1
+
+
+def test_of_models_that_are_equally_good_the_first_is_the_best(make_model: MakeModel) -> None:
+    """No sentence has the word that moves, so the loss stays the same to the bit."""
+    model = make_model()
+    corpus = Corpus(model, [["the"], ["bank"]] * 8)
+    rng = np.random.default_rng(0)
+    result = train(model, corpus, corpus, tokens=100, optimiser=Idle(0.02), rng=rng)
+    assert len({point.development.mean for point in result.history}) == 1
+    assert len(result.history) > 2
+    assert result.best_tokens == 0
+    np.testing.assert_array_equal(
+        result.model.parameters["embedding"], model.parameters["embedding"]
+    )
+
+
 def test_control_c_returns_what_was_reached(
     make_model: MakeModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
