@@ -49,8 +49,9 @@ def gamma_range(corners: Array, mixture: Array) -> tuple[float, float]:
     `mixture` is the mixture at gamma 1, so that 1 lies in the range. The barycentric coordinates
     are linear in gamma, ``origin + gamma * (mixture's - origin)``, and each may not be negative.
 
-    Parameters and errors as for `barycentric`; also ValueError for a mixture outside the hull.
-    A bound that is farther away than rounding lets see is given as infinite.
+    Parameters and errors as for `barycentric`; also ValueError for a mixture outside the hull,
+    and for corners so near to one line, or so far from zero, that rounding hides the bounds. A
+    bound that is farther away than rounding lets see is given as infinite.
 
     Source: linear algebra. Book: chapter 3, "What gamma is, and what it isn't".
 
@@ -74,6 +75,11 @@ def gamma_range(corners: Array, mixture: Array) -> tuple[float, float]:
     # origin + gamma * slope >= 0 bounds gamma from below where the slope is positive, and from
     # above where it is negative.
     rising, falling = slopes > rounding, slopes < -rounding
+    if (rounding[~(rising | falling)] > 1e-3).any():  # it hides more than what is far away
+        raise ValueError(
+            "corners must span a simplex, seen from zero, beyond rounding, "
+            f"given {np.asarray(corners).tolist()}"
+        )
     low = np.max(-origin[rising] / slopes[rising], initial=-np.inf)
     high = np.min(-origin[falling] / slopes[falling], initial=np.inf)
     # 1 is inside; a mixture on the hull's edge may round to just outside.

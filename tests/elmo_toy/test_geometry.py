@@ -183,3 +183,10 @@ def test_corners_on_a_line_but_for_rounding_span_nothing() -> None:
     corners = 1000 + np.array([[0.1], [0.2], [0.45]]) * [1e-3, 3e-4]
     with pytest.raises(ValueError, match="corners must span a simplex"):
         barycentric(corners, np.zeros(2))
+
+
+def test_bounds_that_rounding_hides_are_refused() -> None:
+    corners = 1e6 + np.array([[0.0, 0.0], [1.0, 0.7], [0.3, 0.21 + 1e-8]])
+    assert (barycentric(corners, corners.mean(axis=0)) > 0.2).all()
+    with pytest.raises(ValueError, match="simplex, seen from zero, beyond rounding"):
+        gamma_range(corners, corners.mean(axis=0))
