@@ -89,18 +89,25 @@ def _check_gradients(gradients: Gradients, like: Gradients, sums: Gradients | No
                 f"gradients[{name!r}]: expected floats of the parameter's shape "
                 f"{like[name].shape}, got {gradient.dtype} of shape {gradient.shape}"
             )
-        flat, before = gradient.reshape(-1), (sums or {}).get(name)
-        with np.errstate(over="ignore", invalid="ignore"):
-            # A pass without a temporary; this bound may overflow where no square does.
-            bound = np.dot(flat, flat) + (0 if before is None else before.max(initial=0))
-            if isfinite(bound):
-                continue
-            squares = gradient * gradient + (0 if before is None else before)
-        if not np.isfinite(squares).all():
+        before = None if sums is None else sums.get(name)
+        if not _squares_are_finite(gradient, before):
             raise ValueError(
                 f"gradients[{name!r}]: expected finite numbers, their squares (in Adagrad with all "
                 f"earlier ones) within {gradient.dtype}, got one of size {np.abs(gradient).max()}"
             )
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _squares_are_finite(gradient: FloatArray, before: FloatArray | None) -> bool:
+    """Whether they are, with what was summed before: a pass without a temporary, mostly."""
+    flat = gradient.reshape(-1)
+    bound = np.dot(flat, flat)
+    if before is not None and before.size:
+        bound += before.max()
+    if isfinite(bound):
+        return True  # else the bound may have overflowed where no square does
+    squares = gradient * gradient + (0 if before is None else before)
+    return bool(np.isfinite(squares).all())
 
 
 class Optimiser(Protocol):
