@@ -45,6 +45,33 @@ def as_number(value: ArrayLike, name: str) -> float:
     return float(array)
 
 
+def as_reals(values: ArrayLike, name: str, *shape: int | str) -> Array:
+    """Finite real numbers, whole ones welcome, of a shape: ``as_reals(known, "known", "n", 3)``.
+
+    A word in `shape` stands for any length; without a shape any will do.
+    """
+    refuse_masked(values, name)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        values = values.astype(np.float64)
+    array = as_numbers(values, name)
+    if np.iscomplexobj(array):
+        raise TypeError(f"{name} must be real, given {array.dtype}")
+    fits = len(shape) == array.ndim and all(
+        isinstance(wanted, str) or wanted == given
+        for wanted, given in zip(shape, array.shape, strict=True)
+    )
+    if shape and not fits:
+        comma = "," if len(shape) == 1 else ""
+        wanted = ", ".join(map(str, shape)) + comma
+        raise ValueError(f"{name} must have shape ({wanted}), given {array.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = all_finite(array)
+    if not finite:
+        where = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+        raise ValueError(f"{name} must be finite, given {array[where]} at {where}")
+    return array
+
+
 def check_mask(mask: Array | None, layers: Array) -> Array | None:
     if mask is None:
         return None

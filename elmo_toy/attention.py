@@ -19,8 +19,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo_toy._checks import Array
+from elmo_toy._checks import (
+    LAYER_CODES,
+    Array,
+    all_finite,
+    as_number,
+    as_reals,
+    describe,
+    refuse_masked,
+    refuse_non_finite,
+)
 from elmo_toy.scalar_mix import softmax
+from elmo_toy.text import checked_count
 
 
 class AttentionWeights(NamedTuple):
@@ -35,7 +45,7 @@ class AttentionWeights(NamedTuple):
 class AttentionTrace(NamedTuple):
     """Forward pass, named as in the module's text."""
 
-    inputs: Array  # (batch, tokens, dim)
+    inputs: Array  # (batch, tokens, dim), 0 where masked
     queries: Array  # (batch, heads, tokens, head_dim), as keys, values and mixed
     keys: Array
     values: Array
@@ -49,11 +59,15 @@ def draw_weights(
 ) -> AttentionWeights:
     """Draw the weights: normal, with a variance of ``scale**2 / dim``; heads of ``dim / heads``.
 
-    Raises ValueError if the heads don't divide the dim.
+    Raises ValueError if the heads don't divide the dim, for sizes below 1 and a scale that isn't
+    finite, TypeError for sizes that aren't whole.
 
     Book: chapter 7, "Recurrence against attention".
     """
-    if heads < 1 or dim % heads:
+    checked_count(dim, "dim")
+    checked_count(heads, "heads")
+    as_number(scale, "scale")
+    if dim % heads:
         raise ValueError(f"heads: expected a divisor of dim = {dim}, got {heads}")
     inward, outward = (heads, dim, dim // heads), (heads, dim // heads, dim)
     return AttentionWeights(
@@ -70,7 +84,8 @@ def attend(inputs: Array, weights: AttentionWeights, mask: Array | None = None) 
         (batch, tokens, dim); complex128 for the complex step.
     weights
     mask
-        (batch, tokens) bool: where False, nobody attends. Each sentence needs a token.
+        (batch, tokens) bool: where False, nobody attends, and what stands there is ignored. Each
+        sentence needs a token.
 
     Returns
     -------
@@ -79,7 +94,10 @@ def attend(inputs: Array, weights: AttentionWeights, mask: Array | None = None) 
     Raises
     ------
     ValueError
-        For inputs of another shape, and a sentence without a token.
+        For inputs, weights or a mask of another shape, a sentence without a token, inputs that
+        aren't finite at unmasked positions, and scores or outputs beyond the dtype.
+    TypeError
+        For inputs or a mask of another dtype.
 
     Source: Vaswani et al. (2017), section 3.2. Book: chapter 7, "Recurrence against attention".
 
@@ -89,23 +107,51 @@ def attend(inputs: Array, weights: AttentionWeights, mask: Array | None = None) 
     array([[0.5  , 0.5  ],
            [0.269, 0.731]])
     """
-    dim = weights.query.shape[1]
-    if inputs.ndim != 3 or inputs.shape[2] != dim:
-        raise ValueError(f"inputs: expected (batch, tokens, dim = {dim}), got {inputs.shape}")
-    if mask is not None and not (mask.shape == inputs.shape[:2] and mask.any(axis=1).all()):
-        raise ValueError(
-            f"mask: expected a token in every row of (batch, tokens) = {inputs.shape[:2]}, "
-            f"got {mask.shape} with rows of {mask.sum(axis=1).tolist()}"
-        )
+    inputs = _checked_inputs(inputs, weights, mask)
     heads = inputs[:, None]
     queries, keys, values = (heads @ matrix for matrix in weights[:3])
-    scores = (queries @ keys.swapaxes(2, 3)) * weights.query.shape[2] ** -0.5
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = (queries @ keys.swapaxes(2, 3)) * weights.query.shape[2] ** -0.5
+        finite = all_finite(scores) and all_finite(values)
+    if not finite:
+        raise ValueError(f"inputs, weights: expected scores and values within {scores.dtype}")
     if mask is not None:
         scores = np.where(mask[:, None, None, :], scores, -np.inf)
     probabilities = softmax(scores)
     mixed = probabilities @ values
     output = (mixed @ weights.output).sum(axis=1)
     return AttentionTrace(inputs, queries, keys, values, probabilities, mixed, output)
+
+
+def _checked_inputs(inputs: Array, weights: AttentionWeights, mask: Array | None) -> Array:
+    """The inputs, 0 where masked."""
+    shape = weights.query.shape
+    for name, matrix in weights._asdict().items():
+        wanted = shape if name != "output" else (shape[0], *shape[:0:-1])
+        if len(shape) != 3 or matrix.shape != wanted:
+            raise ValueError(
+                f"weights.{name}: expected {wanted} beside a query (heads, dim, head_dim) of "
+                f"{shape}, got {matrix.shape}"
+            )
+    refuse_masked(inputs, "inputs")
+    if not isinstance(inputs, np.ndarray) or inputs.dtype.char not in LAYER_CODES:
+        raise TypeError(f"inputs: expected an array of floats, got {describe(inputs)}")
+    if inputs.ndim != 3 or inputs.shape[2] != shape[1]:
+        raise ValueError(f"inputs: expected (batch, tokens, dim = {shape[1]}), got {inputs.shape}")
+    kept = inputs
+    if mask is not None:
+        refuse_masked(mask, "mask")
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"mask: expected a bool array (batch, tokens), got {describe(mask)}")
+        if mask.shape != inputs.shape[:2] or not mask.any(axis=1).all():
+            raise ValueError(
+                f"mask: expected a token in every row of (batch, tokens) = {inputs.shape[:2]}, "
+                f"got {mask.shape} with rows of {mask.sum(axis=-1).tolist()}"
+            )
+        kept = np.where(mask[..., None], inputs, inputs.dtype.type(0))
+    if not np.isfinite(kept).all():
+        refuse_non_finite(inputs, mask, "inputs")
+    return kept
 
 
 def attention_gradients(
@@ -122,8 +168,14 @@ def attention_gradients(
     -------
     Derivatives with respect to the inputs and, as `AttentionWeights`, to the weights.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For an upstream derivative of another shape, or one that isn't of finite real numbers.
+
     Source: the chain rule. Book: chapter 7, "Hide the word instead".
     """
+    upstream = as_reals(upstream, "upstream", *trace.output.shape)
     scale = weights.query.shape[2] ** -0.5
     above = upstream[:, None]
     dmixed = above @ weights.output.swapaxes(1, 2)
@@ -209,7 +261,7 @@ def mean_by_offset(norms: Sequence[Array], furthest: int) -> Array:
     norms
         For each sentence (tokens, tokens), as `block_norms` gives them.
     furthest
-        Largest offset in either direction.
+        Largest offset in either direction, at least 0.
 
     Returns
     -------
@@ -221,6 +273,8 @@ def mean_by_offset(norms: Sequence[Array], furthest: int) -> Array:
     >>> mean_by_offset([np.array([[1.0, 5.0], [3.0, 2.0]])], 1)
     array([5. , 1.5, 3. ])
     """
+    checked_count(furthest, "furthest", 0)
+    norms = [as_reals(m, f"norms[{k}]", len(m), len(m)) for k, m in enumerate(norms)]
     means = np.zeros(2 * furthest + 1)
     for place, offset in enumerate(range(-furthest, furthest + 1)):
         pairs = np.concatenate([np.diagonal(matrix, -offset) for matrix in norms])
@@ -245,6 +299,12 @@ def change_with_order(
     order
         A permutation: what stands first, second, … afterwards.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For an order that is no permutation of the tokens, and what is read if it isn't one vector
+        of finite numbers a token, or nothing but zeros.
+
     Book: chapter 7, "Without positions".
 
     >>> def lengths(tokens):
@@ -252,9 +312,14 @@ def change_with_order(
     >>> change_with_order(lengths, ["a", "muddy", "bank"], [2, 0, 1])
     0.0
     """
-    before, after = read(tokens), read([tokens[k] for k in order])
-    change = np.linalg.norm(after - before[np.asarray(order)]) / np.linalg.norm(before)
-    return float(change)
+    if sorted(order) != list(range(len(tokens))):
+        raise ValueError(f"order: expected each of 0 to {len(tokens) - 1} once, got {order}")
+    before = as_reals(read(tokens), "read(tokens)", len(tokens), "dim")
+    after = as_reals(read([tokens[k] for k in order]), "read(tokens in that order)", *before.shape)
+    length = np.linalg.norm(before)
+    if not length:
+        raise ValueError("read: expected vectors other than 0, to which a change is relative")
+    return float(np.linalg.norm(after - before[np.asarray(order)]) / length)
 
 
 def position_vectors(tokens: int, dim: int) -> Array:
@@ -264,7 +329,7 @@ def position_vectors(tokens: int, dim: int) -> Array:
 
     Returns
     -------
-    (tokens, dim); `dim` must be even.
+    (tokens, dim); `dim` must be even. ValueError or TypeError for other sizes.
 
     Source: Vaswani et al. (2017), section 3.5. Book: chapter 7, "Without positions".
 
@@ -272,6 +337,8 @@ def position_vectors(tokens: int, dim: int) -> Array:
     array([[0.    , 1.    ],
            [0.8415, 0.5403]])
     """
+    checked_count(tokens, "tokens", 0)
+    checked_count(dim, "dim")
     if dim % 2:
         raise ValueError(f"dim: expected an even number, got {dim}")
     angles = np.arange(tokens)[:, None] / 10000.0 ** (np.arange(0, dim, 2) / dim)

@@ -8,8 +8,8 @@ That is all this module needs, and it works on a stack of runs, (runs, layers), 
 `elmo_toy.worked_example` is the same loss with every intermediate kept; the tests hold them equal.
 
 Everywhere, weights and a gamma that don't fit each other or aren't finite are a ValueError, what is
-no number is a TypeError. Weights that aren't positive are a ValueError where a step takes their
-logarithm.
+no number is a TypeError. Weights that aren't positive with sum 1 are a ValueError where a step
+takes their logarithm.
 
 Source: the article's section "Follow the gradient into the mixture". Book: chapter 4.
 """
@@ -57,7 +57,14 @@ def loss_at(weights: Array, gamma: Array | float, labels: Array = LABELS) -> Arr
     """
     weights, gamma = _as_point(weights, gamma)
     targets = _as_labels(labels)
-    loss: Array = log_loss(gamma[..., None] * (weights @ LAYER_SCORES.T), targets).mean(axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = gamma[..., None] * (weights @ LAYER_SCORES.T)
+    # Half the range: of two scores the sum must not overflow either.
+    if not (np.abs(scores) < np.finfo(np.float64).max / 2).all():
+        raise ValueError(
+            f"weights and gamma must keep the scores within float64, given {weights} and {gamma}"
+        )
+    loss: Array = log_loss(scores, targets).mean(axis=-1)
     return loss
 
 
@@ -80,7 +87,15 @@ def gradients_at(weights: Array, gamma: Array | float, labels: Array = LABELS) -
     >>> gradients_at(np.array([0.2, 0.3, 0.5]), 1.0).weights.round(4)
     array([-0.0113,  0.6862, -0.8521])
     """
-    return _gradients(*_as_point(weights, gamma), _as_labels(labels))
+    weights, gamma = _as_point(weights, gamma)
+    targets = _as_labels(labels)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _gradients(weights, gamma, targets)
+    if not all(np.isfinite(values).all() for values in vars(found).values()):
+        raise ValueError(
+            f"weights and gamma must keep the gradients within float64, given {weights} and {gamma}"
+        )
+    return found
 
 
 def _gradients(weights: Array, gamma: Array, labels: Array) -> Gradients:
@@ -105,8 +120,13 @@ def _to_step(
     weights: Array, gamma: Array | float, learning_rate: float, *, positive: bool = False
 ) -> tuple[Gradients, float]:
     gradients = gradients_at(weights, gamma)
-    if positive and not (np.real(weights) > 0).all():
-        raise ValueError(f"weights must be positive, to be a softmax of logits, given {weights}")
+    on_simplex = (np.real(weights) > 0).all() and (
+        np.abs(np.sum(weights, axis=-1) - 1) <= 1e-6
+    ).all()
+    if positive and not on_simplex:
+        raise ValueError(
+            f"weights must be positive with sum 1, to be a softmax of logits, given {weights}"
+        )
     return gradients, as_number(learning_rate, "learning_rate")
 
 
@@ -297,6 +317,8 @@ def descend(
         raise ValueError(f"strength must be one number or {scale.shape}, given {decay.shape}")
     _refuse_fraction(n_steps, "n_steps")
     _refuse_fraction(n_recorded, "n_recorded")
+    if not isinstance(train_gamma, bool | np.bool_):  # "no" is true
+        raise TypeError(f"train_gamma must be True or False, given {train_gamma!r}")
     if n_recorded < 2:
         raise ValueError(f"n_recorded must be at least 2, given {n_recorded}")
     if n_steps < 1 or not learning_rate > 0 or not ((decay >= 0) & np.isfinite(decay)).all():

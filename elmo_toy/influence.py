@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elmo_toy._checks import Array
+from elmo_toy._checks import Array, describe
 from elmo_toy.layer_norm import LayerNorm
 from elmo_toy.scalar_mix import scalar_mix_gradients
 
@@ -30,7 +30,9 @@ def token_influence(
     Raises
     ------
     ValueError
-        For more than one sentence, and as `scalar_mix`.
+        For more than one sentence, vectors without a dim, and as `scalar_mix`.
+    TypeError
+        For layers that aren't one numpy array.
 
     Source: the chain rule, row by row. Book: chapter 3, "No attention anywhere".
 
@@ -38,9 +40,11 @@ def token_influence(
     array([[3., 0.],
            [0., 3.]])
     """
-    if layers.ndim != 4 or layers.shape[0] != 1:
+    if not isinstance(layers, np.ndarray):
+        raise TypeError(f"layers must be one numpy array, given {describe(layers)}")
+    if layers.ndim != 4 or layers.shape[0] != 1 or not layers.shape[3]:
         raise ValueError(
-            f"layers must be one sentence (1, layers, tokens, dim), given {layers.shape}"
+            f"layers must be one sentence (1, layers, tokens, dim), dim > 0, given {layers.shape}"
         )
     _, _, tokens, dim = layers.shape
     influence = np.zeros((tokens, tokens))

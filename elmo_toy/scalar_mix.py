@@ -44,6 +44,7 @@ from elmo_toy._checks import (
     all_finite,
     as_number,
     as_numbers,
+    as_reals,
     check_mask,
     describe,
     refuse_masked,
@@ -415,7 +416,8 @@ class ScalarMix:
         """One step of gradient descent on what is trainable, logits and gamma at once.
 
         Raises ValueError for a learning rate or gradients that aren't finite, for a gradient of
-        another mixture's shape, and for a step out of the finite numbers; nothing has moved then.
+        another mixture's shape, and for a step out of the finite numbers; TypeError for gradients
+        that aren't `ScalarMixGradients` of real numbers. Nothing has moved then.
         Book: chapter 4, "One step".
 
         >>> mix = ScalarMix.from_logits([0.0, 0.0], train_gamma=False)
@@ -424,11 +426,10 @@ class ScalarMix:
         (array([-0.1,  0.1]), 1.0)
         """
         rate = as_number(learning_rate, "learning_rate")
-        by_logit, by_gamma = gradients.logits, as_number(gradients.gamma, "gradients.gamma")
-        if by_logit.shape != self.logits.shape or not np.isfinite(by_logit).all():
-            raise ValueError(
-                f"gradients.logits must be finite with shape {self.logits.shape}, given {by_logit}"
-            )
+        if not isinstance(gradients, ScalarMixGradients):
+            raise TypeError(f"gradients must be ScalarMixGradients, given {describe(gradients)}")
+        by_logit = as_reals(gradients.logits, "gradients.logits", len(self.logits))
+        by_gamma = as_number(gradients.gamma, "gradients.gamma")
         logits, gamma = self.logits, self.gamma
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             if self.train_logits:

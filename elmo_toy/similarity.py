@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from elmo_toy._checks import Array
+from elmo_toy._checks import Array, as_reals, check_mask
+from elmo_toy.text import checked_count
 
 T = TypeVar("T")
 
@@ -34,28 +35,40 @@ def cosine(first: Array, second: Array) -> Array:
     Raises
     ------
     ValueError
-        For vectors of different length, values that aren't finite (or whose squares aren't), or a
+        For vectors of different length or that don't broadcast, values that aren't finite, or a
         vector of zeros: it has no direction.
+    TypeError
+        For what is no array of real numbers.
 
     Source: linear algebra. Book: chapter 1, "A cosine needs a background".
 
     >>> cosine(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([0.0, 2.0])).round(12)
     array([0.8, 0. ])
     """
-    first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    if first.shape[-1:] != second.shape[-1:]:
+    first, second = (
+        _unit_sized(as_reals(values, name).astype(np.float64), axis=-1)
+        for values, name in ((first, "first"), (second, "second"))
+    )
+    try:
+        if first.shape[-1:] != second.shape[-1:] or not first.ndim:
+            raise ValueError("vectors of different length")
+        np.broadcast_shapes(first.shape, second.shape)
+    except ValueError as error:
         raise ValueError(
-            "first and second must have equal last axes, "
+            "first and second must have equal last axes, and broadcast before them, "
             f"given shapes {first.shape} and {second.shape}"
-        )
-    with np.errstate(over="ignore", invalid="ignore"):  # checked below
-        lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
-    if not np.isfinite(lengths).all():
-        raise ValueError("first and second must be finite, as the squares of their values must be")
+        ) from error
+    lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
     if not lengths.all():
         raise ValueError("first and second must hold no vector of zeros, given one")
     found: Array = np.einsum("...d,...d->...", first, second) / lengths
     return found
+
+
+def _unit_sized(values: Array, axis: int | None = None) -> Array:
+    """Divided by a power of two, which loses no digit: squares neither overflow nor vanish."""
+    largest = np.abs(values).max(axis=axis, keepdims=True, initial=0)
+    return np.asarray(np.ldexp(values, -np.frexp(largest)[1]))
 
 
 def percentile(values: Array, reference: Array) -> Array:
@@ -78,15 +91,17 @@ def percentile(values: Array, reference: Array) -> Array:
     Raises
     ------
     ValueError
-        For a reference that is empty or not one row of numbers.
+        For a reference that is empty or not one row of numbers, and values that aren't finite.
+    TypeError
+        For what is no array of real numbers.
 
     Source: the percentile rank of statistics. Book: chapter 1, "A cosine needs a background".
 
     >>> percentile(np.array([0.0, 2.0, 9.0]), np.array([1.0, 2.0, 3.0, 4.0]))
     array([  0. ,  37.5, 100. ])
     """
-    values, reference = np.asarray(values), np.asarray(reference)
-    if reference.ndim != 1 or not reference.size:
+    values, reference = as_reals(values, "values"), as_reals(reference, "reference", "n")
+    if not reference.size:
         raise ValueError(f"reference must have shape (n,), n > 0, given {reference.shape}")
     ordered = np.sort(reference)
     below = np.searchsorted(ordered, values - 1e-9)
@@ -126,7 +141,9 @@ def random_pairs(
     Raises
     ------
     ValueError
-        If the lists differ in length, or no word occurs in two sentences.
+        If the lists differ in length, no word occurs in two sentences, or the number is below 1.
+    TypeError
+        If it isn't whole.
 
     Book: chapter 1, "A cosine needs a background".
 
@@ -135,6 +152,7 @@ def random_pairs(
     >>> np.sort(pairs.same).tolist()
     [[0, 2], [0, 2], [0, 2]]
     """
+    checked_count(number, "number")
     if len(words) != len(sentences):
         raise ValueError(
             f"words and sentences must be equally long, given {len(words)} and {len(sentences)}"
@@ -229,12 +247,21 @@ class Occurrences(NamedTuple):
         text
             Sentences of tokens.
 
+        Raises
+        ------
+        ValueError, TypeError
+            If `embed` gives something else, or not one vector a token of `text`.
+
         >>> layers = np.arange(8.0).reshape(2, 1, 2, 2)
         >>> mask = np.array([[True, True], [True, False]])
         >>> Occurrences.read(lambda text: (layers, mask), [["the", "bank"], ["loan"]])[:2]
         (array(['the', 'bank', 'loan'], dtype='<U4'), array([0, 0, 1]))
         """
         layers, mask = embed(text)
+        check_mask(mask, layers)
+        lengths, read = [len(sentence) for sentence in text], mask.sum(axis=1).tolist()
+        if read != lengths:
+            raise ValueError(f"embed must read sentences of {lengths} tokens, given {read} of it")
         return cls(
             np.array([word for sentence in text for word in sentence]),
             np.array([number for number, sentence in enumerate(text) for _ in sentence]),
@@ -259,13 +286,19 @@ def pair_cosines(first: Array, second: Array | None = None) -> Array:
     -------
     (layers, n * m), or (layers, n * (n - 1) / 2) without `second`.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For other shapes, and as `cosine`.
+
     Book: chapter 1, "Layer by layer".
 
     >>> group = np.array([[[1.0, 0.0]], [[1.0, 0.0]], [[0.0, 1.0]]])
     >>> pair_cosines(group), pair_cosines(group[:1], group[1:])
     (array([[1., 0., 0.]]), array([[1., 0.]]))
     """
-    other = first if second is None else second
+    first = as_reals(first, "first", "n", "layers", "dim")
+    other = first if second is None else as_reals(second, "second", "m", *first.shape[1:])
     every = np.moveaxis(cosine(first[:, None], other[None]), 2, 0)
     if second is None:
         return np.asarray(every[:, *np.triu_indices(len(first), 1)])
@@ -291,17 +324,22 @@ def nearest_mean(known: Array, labels: Sequence[str], asked: Array) -> list[str]
     Raises
     ------
     ValueError
-        If there isn't one label a vector.
+        If there isn't one label a vector, for other shapes, and for numbers that aren't finite.
+    TypeError
+        For what is no array of real numbers.
 
     Book: chapter 1, "Where a lookup wins".
 
     >>> nearest_mean(np.array([[0.0], [2.0], [9.0]]), ["a", "a", "b"], np.array([[3.0], [7.0]]))
     ['a', 'b']
     """
+    known = as_reals(known, "known", "n", "dim")
+    asked = as_reals(asked, "asked", "m", known.shape[1])
     if len(known) != len(labels) or not len(labels):
         raise ValueError(
             f"labels must hold one label a known vector, given {len(labels)} for {len(known)}"
         )
+    known, asked = np.split(_unit_sized(np.concatenate([known, asked])), [len(known)])
     names = sorted(set(labels))
     means = np.stack([known[[label == name for label in labels]].mean(axis=0) for name in names])
     squared = ((asked[:, None] - means) ** 2).sum(axis=2)
@@ -327,23 +365,22 @@ def leave_pair_out(first: Array, second: Array) -> float:
     Raises
     ------
     ValueError
-        For other shapes.
+        For other shapes, and numbers that aren't finite.
+    TypeError
+        For what is no array of real numbers.
 
     Book: chapter 1, "English, and a smaller claim".
 
     >>> round(leave_pair_out(np.array([[0.0], [1.0], [5.0]]), np.array([[5.0], [6.0], [9.0]])), 3)
     0.75
     """
-    first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    if first.ndim != 2 or second.ndim != 2 or first.shape[1] != second.shape[1]:
-        raise ValueError(
-            "first and second must have shapes (n, dim) and (m, dim), "
-            f"given {first.shape} and {second.shape}"
-        )
+    first = as_reals(first, "first", "n", "dim").astype(np.float64)
+    second = as_reals(second, "second", "m", first.shape[1]).astype(np.float64)
     if min(len(first), len(second)) < 2:
         raise ValueError(
             f"first and second must hold two vectors each, given {len(first)} and {len(second)}"
         )
+    first, second = np.split(_unit_sized(np.concatenate([first, second])), [len(first)])
     means = [(g.sum(axis=0) - g) / (len(g) - 1) for g in (first, second)]  # each without one
     hits = 0.0
     for own, other, group in ((means[0], means[1], first), (means[1], means[0], second)):
@@ -364,7 +401,7 @@ def relabelled(first: Array, second: Array, number: int, rng: np.random.Generato
     first, second
         As in `leave_pair_out`, whose errors are raised.
     number
-        How often to deal.
+        How often to deal, at least 1.
     rng
 
     Returns
@@ -377,6 +414,8 @@ def relabelled(first: Array, second: Array, number: int, rng: np.random.Generato
     >>> relabelled(vectors[:4], vectors[4:], 100, np.random.default_rng(0)).mean().round(1)
     np.float64(0.5)
     """
-    both = np.concatenate([first, second])
+    checked_count(number, "number")
+    first = as_reals(first, "first", "n", "dim")
+    both = np.concatenate([first, as_reals(second, "second", "m", first.shape[1])])
     deals = [rng.permutation(both) for _ in range(number)]
     return np.array([leave_pair_out(deal[: len(first)], deal[len(first) :]) for deal in deals])

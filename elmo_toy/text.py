@@ -96,6 +96,8 @@ class Vocabulary:
     ------
     ValueError
         On a repeated word or a missing boundary symbol.
+    TypeError
+        On a word that is no string, or one string in place of words.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class Vocabulary:
         if isinstance(words, str):
             raise TypeError(f"words: expected a sequence of strings, got the string {words!r}")
         self.words = tuple(words)
+        checked_tokens(self.words, "words")
         self._ids = {word: row for row, word in enumerate(self.words)}
         if len(self._ids) != len(self.words):
             row = next(row for row, word in enumerate(self.words) if self._ids[word] != row)
@@ -129,11 +132,14 @@ class Vocabulary:
     ) -> "Vocabulary":
         """Boundaries, ``<UNK>``, then words from the most to the least frequent.
 
-        Words of equal frequency are ordered alphabetically; ``max_words`` counts the three symbols.
+        Words of equal frequency are ordered alphabetically; ``max_words`` counts the three symbols,
+        which stay: a number below 3 is a ValueError.
 
         >>> Vocabulary.from_sentences([["b", "a"], ["b"]]).words
         ('<S>', '</S>', '<UNK>', 'b', 'a')
         """
+        if max_words is not None:
+            checked_count(max_words, "max_words", 3)
         counts: dict[str, int] = {}
         for sentence in sentences:
             for token in checked_tokens(sentence):
@@ -150,11 +156,18 @@ class Vocabulary:
         return cls(text.removesuffix("\n").split("\n"))
 
     def write(self, path: Path) -> None:
-        """Write a file with one word a line."""
+        """Write a file with one word a line, whole or not at all.
+
+        Raises ValueError for a word with a line break, or one that UTF-8 can't hold.
+        """
         for word in self.words:
             if "\n" in word or "\r" in word:
                 raise ValueError(f"words: a line break can't be written, got {word!r}")
-        path.write_text("\n".join(self.words) + "\n", encoding="utf-8", newline="\n")
+            if word.encode("utf-8", "ignore") != word.encode("utf-8", "surrogatepass"):
+                raise ValueError(f"words: a lone surrogate can't be written, got {word!r}")
+        part = path.with_name(f".{path.name}.part")
+        part.write_bytes(("\n".join(self.words) + "\n").encode("utf-8"))
+        part.replace(path)
 
     def __len__(self) -> int:
         """How many words, symbols included."""
@@ -197,6 +210,18 @@ def checked_count(value: int, name: str, least: int = 1) -> int:
     if value < least:
         raise ValueError(f"{name}: expected at least {least}, got {value}")
     return int(value)
+
+
+def checked_flag(value: bool, name: str) -> bool:
+    """Return True or False, or say that it is neither: a string is true, whatever it says.
+
+    >>> checked_flag("no", "positions")
+    Traceback (most recent call last):
+    TypeError: positions: expected True or False, got 'no'
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
 
 
 def checked_generator(rng: np.random.Generator) -> np.random.Generator:

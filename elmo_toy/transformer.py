@@ -31,6 +31,7 @@ from elmo_toy.attention import (
     draw_weights,
     position_vectors,
 )
+from elmo_toy.text import checked_count, checked_flag, token_mask
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class TransformerOptions:
     def __post_init__(self) -> None:
         """Refuse impossible sizes."""
         for name in ("n_words", "dim", "heads", "hidden", "n_layers"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected at least 1, got {getattr(self, name)}")
+            checked_count(getattr(self, name), name)
+        checked_flag(self.positions, "positions")
         if self.dim % self.heads:
             raise ValueError(f"heads: expected a divisor of dim = {self.dim}, got {self.heads}")
 
@@ -103,8 +104,15 @@ class Transformer:
         return cls(options, {name: value.astype(dtype) for name, value in parameters.items()})
 
     def read(self, ids: Array) -> Trace:
-        """Layers of a batch of word ids."""
-        mask = ids > 0
+        """Layers of a batch of word ids.
+
+        Raises TypeError for ids that aren't whole, ValueError for a shape other than (batch,
+        tokens), an id below 0 or above the number of words, and a sentence without a token.
+        """
+        mask = token_mask(ids)
+        if ids.ndim != 2:
+            raise ValueError(f"ids: expected (batch, tokens), got shape {ids.shape}")
+        ids = ids.astype(np.int64)  # an unsigned 0 less 1 would be the largest number there is
         table = self.parameters["embedding"]
         if ids.size and ids.max() > len(table):
             raise ValueError(f"ids: expected at most {len(table)}, got {ids.max()}")
@@ -193,10 +201,14 @@ class Transformer:
         ----------
         ids
             (1, tokens + 2), one sentence with its boundaries, which are read and left out.
+            ValueError for more sentences, and for padding.
 
         Book: chapter 7, "Recurrence against attention".
         """
-        x = self.read(ids).layers[0, 0].astype(np.float64)
+        trace = self.read(ids)
+        if len(ids) != 1 or not trace.ids.all():
+            raise ValueError(f"ids: expected one sentence without padding, got {ids.tolist()}")
+        x = trace.layers[0, 0].astype(np.float64)
         return block_norms(self.jacobians(x)[-1])[1:-1, 1:-1]
 
     def attention_weights(self, block: int) -> AttentionWeights:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo_toy._checks import Array
+from elmo_toy._checks import Array, as_reals
 from elmo_toy.bilm.model import BiLM
 from elmo_toy.scalar_mix import ScalarMix
 from elmo_toy.text import Batch
@@ -57,7 +57,9 @@ def split_change(before: ScalarMix, layers: Array, after: ScalarMix, new_layers:
     Raises
     ------
     ValueError
-        If the layers are not of one shape, with one layer a logit.
+        If the layers are not of one shape, with one layer a logit, or not finite.
+    TypeError
+        For what is no array of real numbers.
 
     Source: the product rule for differences. Book: chapter 7, "When the extractor moves too".
 
@@ -67,11 +69,14 @@ def split_change(before: ScalarMix, layers: Array, after: ScalarMix, new_layers:
     >>> [float(part.item()) for part in split_change(half, layers, double, layers + 1)]
     [1.5, 1.0, 1.0]
     """
+    layers, new_layers = as_reals(layers, "layers"), as_reals(new_layers, "new_layers")
     n_layers = len(before.logits)
-    if layers.shape != new_layers.shape or {n_layers, len(after.logits)} != {layers.shape[1]}:
+    fits = layers.ndim == 4 and layers.shape == new_layers.shape
+    if not fits or {n_layers, len(after.logits)} != {layers.shape[1]}:
         raise ValueError(
-            f"layers, new_layers: expected one shape, with {n_layers} and {len(after.logits)} "
-            f"layers as the mixtures have, got {layers.shape} and {new_layers.shape}"
+            "layers, new_layers: expected one shape (batch, layers, tokens, dim), with "
+            f"{n_layers} and {len(after.logits)} layers as the mixtures have, "
+            f"got {layers.shape} and {new_layers.shape}"
         )
     old = before.gamma * before.weights
     moved = after.gamma * after.weights - old

@@ -147,12 +147,17 @@ def log_loss(scores: ArrayLike, labels: Array) -> Array:
 
     Written as ``log(1 + exp(-|score|)) + max(score, 0) - y * score``, the last two as one product:
     it neither overflows nor takes log 0, a certain and right score keeps its small loss, and it
-    runs on complex scores for the complex step. Book: chapter 4, "A loss to differentiate".
+    runs on complex scores for the complex step. ValueError for scores that aren't finite and labels
+    outside of [0, 1]. Book: chapter 4, "A loss to differentiate".
 
     >>> log_loss(np.array([0.6, -0.7]), np.array([1.0, 0.0])).round(6)
     array([0.437488, 0.403186])
     """
     scores = as_numbers(scores, "scores")
+    if not np.isfinite(scores).all():
+        raise ValueError(f"scores must be finite, given {scores}")
+    if not np.all((np.asarray(labels) >= 0) & (np.asarray(labels) <= 1)):
+        raise ValueError(f"labels must lie in [0, 1], given {labels}")
     positive = scores.real > 0
     small = np.exp(np.where(positive, -scores, scores))
     # One factor, 0 where a score is right: 50 + 1.9e-22 - 50 would be 0.

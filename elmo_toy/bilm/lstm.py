@@ -13,6 +13,7 @@ Book: chapter 2, "One LSTM step by hand".
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from elmo_toy.bilm.kernels import gate_product, kernel_gradients
 from elmo_toy.bilm.token_encoder import FloatArray, Shapes
-from elmo_toy.text import IntArray
+from elmo_toy.text import IntArray, checked_count, checked_flag
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,12 @@ class LSTMOptions:
     def __post_init__(self) -> None:
         """Refuse impossible sizes."""
         for name in ("dim", "projection_dim", "n_layers"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected at least 1, got {getattr(self, name)}")
+            checked_count(getattr(self, name), name)
+        for name in ("use_skip_connections", "joined"):
+            checked_flag(getattr(self, name), name)
         for name in ("cell_clip", "proj_clip"):
+            if not isinstance(getattr(self, name), Real):
+                raise TypeError(f"{name}: expected a number, got {getattr(self, name)!r}")
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name}: expected above 0, got {getattr(self, name)}")
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from elmo_toy.text import CHARACTER_IDS, PADDING, SHIFT, IntArray
+from elmo_toy.text import CHARACTER_IDS, PADDING, SHIFT, IntArray, checked_count
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Parameters = Mapping[str, FloatArray]
@@ -44,14 +44,15 @@ class CharacterOptions:
         """Refuse impossible sizes."""
         if self.activation not in ("relu", "tanh"):
             raise ValueError(f"activation: expected 'relu' or 'tanh', got {self.activation!r}")
-        if self.embedding_dim < 1:
-            raise ValueError(f"embedding_dim: expected at least 1, got {self.embedding_dim}")
-        if self.n_highway < 0:
-            raise ValueError(f"n_highway: expected 0 or more, got {self.n_highway}")
+        checked_count(self.embedding_dim, "embedding_dim")
+        checked_count(self.n_highway, "n_highway", 0)
+        checked_count(self.max_characters_per_token, "max_characters_per_token")
         if not self.filters or min(min(pair) for pair in self.filters) < 1:
             raise ValueError(
                 f"filters: expected (width, number) pairs of at least 1, got {self.filters}"
             )
+        for size in (size for pair in self.filters for size in pair):
+            checked_count(size, "filters")
         if self.max_characters_per_token < max(3, self.widest):
             raise ValueError(
                 "max_characters_per_token: expected at least 3 and the widest "
@@ -77,8 +78,7 @@ class LookupOptions:
 
     def __post_init__(self) -> None:
         """Refuse impossible sizes."""
-        if self.n_words < 1:
-            raise ValueError(f"n_words: expected at least 1, got {self.n_words}")
+        checked_count(self.n_words, "n_words")
 
 
 EncoderOptions = CharacterOptions | LookupOptions

@@ -8,7 +8,7 @@ Book: chapter 2, "A language model trained live".
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, nan
+from math import inf, isfinite, nan
 from numbers import Real
 from time import perf_counter
 from typing import Protocol, TextIO
@@ -16,6 +16,7 @@ from typing import Protocol, TextIO
 import numpy as np
 
 from elmo_toy import text
+from elmo_toy._checks import REAL_CODES
 from elmo_toy.bilm.model import BiLM, Loss
 from elmo_toy.bilm.token_encoder import CharacterOptions, FloatArray
 from elmo_toy.text import Batch, IntArray
@@ -78,13 +79,48 @@ def _check_positive(**values: float) -> None:
             raise ValueError(f"{name}: expected a finite number above 0, got {value}")
 
 
+def _check_gradients(gradients: Gradients, like: Gradients, sums: Gradients | None = None) -> None:
+    """Refuse what would broadcast, and squares beyond the dtype: no later step could undo them."""
+    for name, gradient in gradients.items():
+        if name not in like:
+            raise KeyError(f"gradients: expected names of parameters, got {name!r}")
+        if gradient.shape != like[name].shape or gradient.dtype.char not in REAL_CODES:
+            raise ValueError(
+                f"gradients[{name!r}]: expected floats of the parameter's shape "
+                f"{like[name].shape}, got {gradient.dtype} of shape {gradient.shape}"
+            )
+        before = None if sums is None else sums.get(name)
+        if not _squares_are_finite(gradient, before):
+            raise ValueError(
+                f"gradients[{name!r}]: expected finite numbers, their squares (in Adagrad with all "
+                f"earlier ones) within {gradient.dtype}, got one of size {np.abs(gradient).max()}"
+            )
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _squares_are_finite(gradient: FloatArray, before: FloatArray | None) -> bool:
+    """Whether they are, with what was summed before: a pass without a temporary, mostly."""
+    flat = gradient.reshape(-1)
+    bound = np.dot(flat, flat)
+    if before is not None and before.size:
+        bound += before.max()
+    if isfinite(bound):
+        return True  # else the bound may have overflowed where no square does
+    squares = gradient * gradient + (0 if before is None else before)
+    return bool(np.isfinite(squares).all())
+
+
 class Optimiser(Protocol):
     """Changes parameters in place, against their gradients."""
 
     learning_rate: float
 
     def update(self, parameters: Gradients, gradients: Gradients) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Raises ValueError for a gradient that isn't of its parameter's shape, of no float dtype, or
+        with squares that aren't finite, and KeyError for one of no parameter; nothing has moved.
+        """
         ...
 
 
@@ -111,7 +147,8 @@ class Adagrad:
         )
 
     def update(self, parameters: Gradients, gradients: Gradients) -> None:
-        """Take one step."""
+        """See `Optimiser`."""
+        _check_gradients(gradients, parameters, self._sums)
         for name, gradient in gradients.items():
             if name not in self._sums:
                 self._sums[name] = np.full_like(gradient, self.initial_accumulator)
@@ -149,7 +186,8 @@ class Adam:
                 )
 
     def update(self, parameters: Gradients, gradients: Gradients) -> None:
-        """Take one step."""
+        """See `Optimiser`."""
+        _check_gradients(gradients, parameters)
         self._steps += 1
         correction1 = 1 - self.beta1**self._steps
         correction2 = 1 - self.beta2**self._steps
@@ -169,17 +207,44 @@ def clip_by_global_norm(gradients: Gradients, max_norm: float) -> float:
 
     Returns
     -------
-    The norm before: ``sqrt(sum of all squares)``.
+    The norm before: ``sqrt(sum of all squares)``, also where a square is beyond the dtype; infinite
+    where it is itself beyond float64.
+
+    Raises
+    ------
+    ValueError
+        For a ``max_norm`` that isn't above 0 (infinite: clip nothing), gradients of no float dtype,
+        or with numbers that aren't finite; nothing is scaled then.
 
     >>> gradients = {"a": np.array([3.0]), "b": np.array([4.0])}
     >>> clip_by_global_norm(gradients, 1.0), gradients["a"].tolist()
     (5.0, [0.6000000000000001])
     """
-    norm = float(np.sqrt(sum(float(np.vdot(value, value)) for value in gradients.values())))
-    if norm > max_norm:
+    if not max_norm > 0:
+        raise ValueError(f"max_norm: expected above 0, got {max_norm}")
+    for name, value in gradients.items():
+        if value.dtype.char not in REAL_CODES:
+            raise ValueError(f"gradients[{name!r}]: expected floats, got {value.dtype}")
+    unit = 1.0
+    norm = _norm(gradients, unit)
+    if not 1e-15 < norm < 1e15:  # squares may have left float32, or float64
+        for name, value in gradients.items():
+            bad = value[~np.isfinite(value)]
+            if bad.size:
+                raise ValueError(f"gradients[{name!r}]: expected finite numbers, got {bad[0]}")
+        unit = max((float(np.abs(g).max(initial=0)) for g in gradients.values()), default=0) or 1.0
+        norm = _norm(gradients, unit)
+    if norm > max_norm / unit:
         for value in gradients.values():
-            value *= max_norm / norm
-    return norm
+            value *= (max_norm / unit) / norm
+    return norm * unit
+
+
+def _norm(gradients: Gradients, unit: float) -> float:
+    """In units of ``unit``: sqrt(sum of all squares)."""
+    scaled = (value if unit == 1.0 else value / unit for value in gradients.values())
+    with np.errstate(over="ignore", invalid="ignore"):  # the norm shows both
+        return float(np.sqrt(sum(float(np.vdot(value, value)) for value in scaled)))
 
 
 def evaluate(model: BiLM, corpus: Corpus, batch_size: int = 256) -> Loss:
@@ -223,7 +288,7 @@ class TrainingRun:
 
 
 class DivergedError(FloatingPointError):
-    """The loss is no longer finite. What was reached before, the best model too, is in ``run``."""
+    """No longer finite: loss or gradients. What was reached before is in ``run``."""
 
     def __init__(self, message: str, run: TrainingRun) -> None:
         super().__init__(message)
@@ -269,8 +334,8 @@ def train(
     Raises
     ------
     DivergedError
-        A FloatingPointError: the loss is no longer finite. Its ``run`` holds the curve until then
-        and the best model that was met.
+        A FloatingPointError: the loss or a gradient is no longer finite. Its ``run`` holds the
+        curve until then and the best model that was met.
     FloatingPointError
         If the given model's loss on ``development`` is not finite.
     ValueError, TypeError
@@ -304,8 +369,14 @@ def train(
                         "expected a finite one (try a lower learning rate)",
                         reached(),
                     )
-                clip_by_global_norm(gradients, clip_norm)
-                optimiser.update(model.parameters, gradients)
+                try:
+                    clip_by_global_norm(gradients, clip_norm)
+                    optimiser.update(model.parameters, gradients)
+                except ValueError as error:
+                    raise DivergedError(
+                        f"{error}, after {course.seen} tokens (try a lower learning rate)",
+                        reached(),
+                    ) from error
                 course.add(loss)
                 if course.seen * evaluations >= tokens * len(course.history):
                     course.evaluate(model)

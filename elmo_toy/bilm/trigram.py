@@ -11,6 +11,8 @@ from math import log
 
 import numpy as np
 
+from elmo_toy.text import checked_count
+
 DISCOUNT = 0.75
 
 
@@ -28,6 +30,12 @@ class Trigram:
     words : int
         Size of the vocabulary; every id is below it.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For a size that isn't whole or below 1, ids that aren't whole or outside the vocabulary, a
+        sentence without an id, and a perplexity of no prediction.
+
     Examples
     --------
     >>> model = Trigram([[0, 2, 3, 1], [0, 2, 2, 1]], words=4)
@@ -43,11 +51,10 @@ class Trigram:
     """
 
     def __init__(self, sentences: Iterable[Sequence[int]], words: int) -> None:
-        self.words = words
+        self.words = checked_count(words, "words")
         trigrams: Counter[tuple[int, ...]] = Counter()
         for sentence in sentences:
-            # One symbol more in front, so that the first word has two before it, too.
-            padded = [sentence[0], *sentence]
+            padded = self._padded(sentence)
             trigrams.update(zip(padded, padded[1:], padded[2:], strict=False))
         bigrams = Counter(gram[1:] for gram in trigrams)
         unigrams = Counter(gram[1:] for gram in bigrams)
@@ -55,6 +62,9 @@ class Trigram:
 
     def probability(self, history: tuple[int, int], word: int) -> float:
         """Probability of a word after the two before it."""
+        return self._probability(history, self._checked([*history, word])[-1])
+
+    def _probability(self, history: tuple[int, int], word: int) -> float:
         probability = 1.0 / self.words
         for order, before in zip(self._orders, ((), history[1:], history), strict=True):
             total = order.totals.get(before, 0)
@@ -67,11 +77,27 @@ class Trigram:
         """``exp`` of the mean negative log-probability of every id but each sentence's first."""
         total, predictions = 0.0, 0
         for sentence in sentences:
-            padded = [sentence[0], *sentence]
+            padded = self._padded(sentence)
             for u, v, w in zip(padded, padded[1:], padded[2:], strict=False):
-                total -= log(self.probability((u, v), w))
+                total -= log(self._probability((u, v), w))
                 predictions += 1
+        if not predictions:
+            raise ValueError("sentences: expected something to predict, got no id after a first")
         return float(np.exp(total / predictions))
+
+    def _padded(self, sentence: Sequence[int]) -> list[int]:
+        """One symbol more in front, so that the first word has two before it, too."""
+        ids = self._checked(sentence)
+        return [ids[0], *ids]
+
+    def _checked(self, sentence: Sequence[int]) -> list[int]:
+        ids = np.asarray(sentence)
+        if ids.ndim != 1 or not ids.size or ids.dtype.kind not in "iu":
+            raise ValueError(f"ids: expected one sentence of whole numbers, got {sentence!r}")
+        if ids.min() < 0 or ids.max() >= self.words:
+            raise ValueError(f"ids: expected 0 to {self.words - 1}, got {ids.min()} to {ids.max()}")
+        found: list[int] = ids.tolist()
+        return found
 
 
 class _Order:

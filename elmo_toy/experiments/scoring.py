@@ -72,11 +72,17 @@ def scores(task: TaskData, asked: TaggedText, log_p: Array) -> dict[str, float]:
 def slot_f1(true: Sequence[Sequence[str]], answered: Sequence[Sequence[str]]) -> float:
     """F1 over slots: right is a slot whose kind, first and last token are all right.
 
+    ValueError for labels as `slots` refuses them, and answers to more or fewer tokens.
+
     >>> slot_f1([["B-a", "I-a", "O", "B-b"]], [["B-a", "I-a", "B-c", "O"]])
     0.5
     """
     hits = named = asked = 0
     for tags, answers in zip(true, answered, strict=True):
+        if len(tags) != len(answers):
+            raise ValueError(
+                f"answered: expected one label a token, got {len(answers)} for {len(tags)}"
+            )
         expected, found = slots(tags), slots(answers)
         hits += len(expected & found)
         asked += len(expected)
@@ -88,6 +94,7 @@ def slots(labels: Sequence[str]) -> set[tuple[str, int, int]]:
     """(kind, first, last) of each slot in BIO labels.
 
     An ``I-`` that continues nothing begins a slot, as in the evaluation script of CoNLL-2000.
+    ValueError for a label that is neither ``O`` nor ``B-`` or ``I-`` with a kind.
 
     >>> sorted(slots(["I-a", "I-a", "B-a", "I-b", "O"]))
     [('a', 0, 1), ('a', 2, 2), ('b', 3, 3)]
@@ -96,6 +103,8 @@ def slots(labels: Sequence[str]) -> set[tuple[str, int, int]]:
     kind, first = "", 0
     for place, label in enumerate([*labels, "O"]):
         mark, _, name = label.partition("-")
+        if label != "O" and not (mark in ("B", "I") and name):
+            raise ValueError(f"labels: expected 'O', 'B-kind' or 'I-kind', got {label!r}")
         if kind and (mark != "I" or name != kind):
             found.add((kind, first, place - 1))
             kind = ""

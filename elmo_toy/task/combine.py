@@ -15,7 +15,15 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from elmo_toy import text
-from elmo_toy._checks import Array
+from elmo_toy._checks import (
+    REAL_CODES,
+    Array,
+    all_finite,
+    check_mask,
+    describe,
+    refuse_masked,
+    refuse_non_finite,
+)
 from elmo_toy.layer_norm import LayerNorm
 from elmo_toy.scalar_mix import (
     logit_penalty,
@@ -96,7 +104,12 @@ class CombinerGradients(NamedTuple):
 
 
 class Combiner(Protocol):
-    """One way to combine layers (batch, layers, tokens, dim) into (batch, tokens, width)."""
+    """One way to combine layers (batch, layers, tokens, dim) into (batch, tokens, width).
+
+    All of them raise TypeError or ValueError for layers, a mask or an upstream derivative of
+    another shape or dtype, another number of layers, a batch of masked tokens alone, and layers or
+    an upstream derivative that aren't finite at unmasked positions.
+    """
 
     parameters: dict[str, Array]
     """What is trained, by name; an optimiser changes these arrays in place."""
@@ -142,11 +155,13 @@ class WeightedSum:
 
     def forward(self, layers: Array, mask: Array) -> Array:
         """See `Combiner`."""
+        _check_layers(layers, mask, self._n_layers)
         chosen = layers[:, self._chosen]
         return scalar_mix(chosen, self._logits(), self.gamma, mask, self.options.layer_norm)
 
     def gradients(self, layers: Array, mask: Array, upstream: Array) -> CombinerGradients:
         """See `Combiner`."""
+        _check_layers(layers, mask, self._n_layers)
         found = scalar_mix_gradients(
             layers[:, self._chosen],
             self._logits(),
@@ -189,14 +204,15 @@ class FreeCoefficients:
 
     def forward(self, layers: Array, mask: Array) -> Array:
         """See `Combiner`."""
-        combined: Array = np.einsum("bjtd,j->btd", layers, self.parameters["coefficients"])
-        return np.where(mask[:, :, None], combined, layers.dtype.type(0))
+        coefficients = self.parameters["coefficients"]
+        layers = _checked_layers(layers, mask, len(coefficients))
+        return np.asarray(np.einsum("bjtd,j->btd", layers, coefficients))
 
     def gradients(self, layers: Array, mask: Array, upstream: Array) -> CombinerGradients:
         """See `Combiner`."""
-        upstream = np.where(mask[:, :, None], upstream, upstream.dtype.type(0))
-        layers = np.where(mask[:, None, :, None], layers, layers.dtype.type(0))
         coefficients = self.parameters["coefficients"]
+        layers = _checked_layers(layers, mask, len(coefficients))
+        upstream = _checked_upstream(upstream, mask, layers, layers.shape[3])
         return CombinerGradients(
             {"coefficients": np.einsum("bjtd,btd->j", layers, upstream)},
             coefficients[:, None, None] * upstream[:, None],
@@ -206,25 +222,40 @@ class FreeCoefficients:
 class Concatenation:
     """The kind ``"concatenation"``: ``[layer_0; layer_1; ...]``, times a matrix if it has one."""
 
-    def __init__(self, parameters: Mapping[str, Array]) -> None:
+    def __init__(self, n_layers: int, parameters: Mapping[str, Array]) -> None:
         self.parameters = dict(parameters)
+        self._n_layers = n_layers
 
     def forward(self, layers: Array, mask: Array) -> Array:
         """See `Combiner`."""
-        flat = _side_by_side(layers, mask)
+        flat = self._side_by_side(_checked_layers(layers, mask, self._n_layers))
         return flat @ self.parameters["projection"] if self.parameters else flat
 
     def gradients(self, layers: Array, mask: Array, upstream: Array) -> CombinerGradients:
         """See `Combiner`."""
-        upstream = np.where(mask[:, :, None], upstream, upstream.dtype.type(0))
+        layers = _checked_layers(layers, mask, self._n_layers)
+        flat = self._side_by_side(layers)
+        projection = self.parameters.get("projection")
+        width = flat.shape[2] if projection is None else projection.shape[1]
+        upstream = _checked_upstream(upstream, mask, layers, width)
         gradients = {}
-        if self.parameters:
-            projection, flat = self.parameters["projection"], _side_by_side(layers, mask)
+        if projection is not None:
             gradients["projection"] = np.tensordot(flat, upstream, axes=((0, 1), (0, 1)))
             upstream = upstream @ projection.T
         batch, n_layers, tokens, dim = layers.shape
         by_layer = upstream.reshape(batch, tokens, n_layers, dim).transpose(0, 2, 1, 3)
         return CombinerGradients(gradients, np.ascontiguousarray(by_layer))
+
+    def _side_by_side(self, layers: Array) -> Array:
+        """(batch, tokens, layers * dim)."""
+        batch, n_layers, tokens, dim = layers.shape
+        projection = self.parameters.get("projection")
+        if projection is not None and len(projection) != n_layers * dim:
+            raise ValueError(
+                f"layers: expected {n_layers} of dim {len(projection) / n_layers:g}, as the "
+                f"projection {projection.shape} reads, got {layers.shape}"
+            )
+        return layers.transpose(0, 2, 1, 3).reshape(batch, tokens, n_layers * dim)
 
 
 AnyCombiner = WeightedSum | FreeCoefficients | Concatenation
@@ -300,7 +331,11 @@ def combiner(
     """
     if options.kind in WEIGHTED:
         return WeightedSum(options, n_layers, parameters)
-    return FreeCoefficients(parameters) if options.kind == "free" else Concatenation(parameters)
+    return (
+        FreeCoefficients(parameters)
+        if options.kind == "free"
+        else Concatenation(n_layers, parameters)
+    )
 
 
 def logit_penalties(
@@ -329,8 +364,38 @@ def logit_penalties(
     return sum(logit_penalty(p, strength) for p in logits.values()), gradients
 
 
-def _side_by_side(layers: Array, mask: Array) -> Array:
-    """(batch, tokens, layers * dim), 0 where masked."""
-    batch, n_layers, tokens, dim = layers.shape
-    flat = layers.transpose(0, 2, 1, 3).reshape(batch, tokens, n_layers * dim)
-    return np.where(mask[:, :, None], flat, layers.dtype.type(0))
+def _check_layers(layers: Array, mask: Array, n_layers: int) -> None:
+    refuse_masked(layers, "layers")
+    if not isinstance(layers, np.ndarray) or layers.dtype.char not in REAL_CODES:
+        raise TypeError(f"layers: expected a float32 or float64 array, got {describe(layers)}")
+    if layers.ndim != 4 or layers.shape[1] != n_layers:
+        raise ValueError(
+            f"layers: expected (batch, layers = {n_layers}, tokens, dim), got {layers.shape}"
+        )
+    check_mask(mask, layers)
+
+
+def _checked_layers(layers: Array, mask: Array, n_layers: int) -> Array:
+    """The layers, 0 where masked, for the kinds that `elmo_toy.scalar_mix` doesn't compute."""
+    _check_layers(layers, mask, n_layers)
+    return _finite(layers, mask[:, None, :, None], mask, "layers")
+
+
+def _checked_upstream(upstream: Array, mask: Array, layers: Array, width: int) -> Array:
+    """The upstream derivative, 0 where masked."""
+    refuse_masked(upstream, "upstream")
+    if not isinstance(upstream, np.ndarray) or upstream.dtype != layers.dtype:
+        raise TypeError(
+            f"upstream: expected a {layers.dtype} array like layers, got {describe(upstream)}"
+        )
+    if upstream.shape != (*mask.shape, width):
+        raise ValueError(f"upstream: expected {(*mask.shape, width)}, got {upstream.shape}")
+    return _finite(upstream, mask[:, :, None], mask, "upstream")
+
+
+def _finite(values: Array, counts: Array, mask: Array, name: str) -> Array:
+    kept = np.where(counts, values, values.dtype.type(0))
+    with np.errstate(over="ignore"):
+        if not all_finite(kept):
+            refuse_non_finite(values, mask, name)
+    return kept

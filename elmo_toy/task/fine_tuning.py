@@ -89,7 +89,9 @@ def fine_tune(
         batch = Batch.from_ids(model.ids(part.sentences))
         layers, mask = text.remove_boundaries(*model.layers(batch))
         found = tagger.loss_and_gradients(part.with_layers(layers, mask, vocabulary), rng)
-        penalty = add_penalty(found, tagger, options.penalty)
+        loss = found.loss + add_penalty(found, tagger, options.penalty)
+        if not np.isfinite(loss):  # the run ends here, and there is no gradient to follow
+            return loss
         # The boundaries were read and dropped: the loss doesn't depend on their own layers.
         upstream = np.pad(found.layers, ((0, 0), (0, 0), (1, 1), (0, 0)))
         by_model = model.layer_gradients(batch, upstream)
@@ -97,7 +99,7 @@ def fine_tune(
         clip_by_global_norm(everything, options.clip_norm)  # in place
         optimiser.update(tagger.parameters, found.parameters)
         model_optimiser.update(model.parameters, by_model)
-        return found.loss + penalty
+        return loss
 
     lengths = [len(sentence) for sentence in data.sentences]
     course = Course(tagger, options, evaluation, keep=keep, trace=trace)

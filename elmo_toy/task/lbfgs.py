@@ -55,9 +55,11 @@ def minimise(
     x = start.astype(np.float64)
     value, gradient = loss(x)
     pairs: deque[tuple[Array, Array]] = deque(maxlen=MEMORY)
-    for _ in range(steps):
+    for left in range(steps, -1, -1):  # what the last step reached is looked at, too
         if np.abs(gradient).max() <= tolerance:
             return x
+        if not left:
+            break
         direction = _direction(gradient, pairs)
         slope, noise = float(np.vdot(gradient, direction)), ROUNDING * abs(value)
         size = 1.0

@@ -116,6 +116,10 @@ class Tagger:
         rng : numpy Generator, optional
             Draws the dropout of a training step; None: no dropout.
 
+        Returns
+        -------
+        TaggerGradients; of a loss that isn't finite all NaN.
+
         Raises
         ------
         ValueError
@@ -129,6 +133,9 @@ class Tagger:
         log_p = _log_softmax(self._scores(tops))
         rows = np.arange(len(tags))
         loss = float(-log_p[rows, tags].mean())
+        if not np.isfinite(loss):
+            nothing = {name: np.full_like(p, np.nan) for name, p in self.parameters.items()}
+            return TaggerGradients(loss, nothing, np.full_like(batch.layers, np.nan))
 
         dscores = np.exp(log_p)
         dscores[rows, tags] -= 1

@@ -174,9 +174,11 @@ def fit(
     def step(rows: IntArray) -> float:
         found = tagger.loss_and_gradients(data.rows(rows), rng)
         penalty = add_penalty(found, tagger, options.penalty)
-        clip_by_global_norm(found.parameters, options.clip_norm)
-        optimiser.update(tagger.parameters, found.parameters)
-        return found.loss + penalty
+        loss = found.loss + penalty
+        if np.isfinite(loss):  # else the run ends here, and there is no gradient to follow
+            clip_by_global_norm(found.parameters, options.clip_norm)
+            optimiser.update(tagger.parameters, found.parameters)
+        return loss
 
     return course.run(step, lambda: data.batches(options.batch_size, rng))
 

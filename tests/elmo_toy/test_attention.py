@@ -55,6 +55,21 @@ def test_nobody_attends_to_what_is_masked() -> None:
     np.testing.assert_array_equal(before.output[1, :2], after.output[1, :2])
 
 
+@pytest.mark.parametrize("garbage", [np.nan, np.inf, 1e300])
+def test_what_stands_at_a_masked_token_is_ignored(garbage: float) -> None:
+    inputs, weights = case(1)
+    upstream = np.random.default_rng(0).normal(size=inputs.shape) * MASK[..., None]
+    clean = attend(inputs, weights, MASK)
+    dirty = attend(np.where(MASK[..., None], inputs, garbage), weights, MASK)
+    np.testing.assert_array_equal(dirty.output[MASK], clean.output[MASK])
+    expected, found = (attention_gradients(upstream, trace, weights) for trace in (clean, dirty))
+    np.testing.assert_array_equal(found[0], expected[0])
+    for gradient, wanted in zip(found[1], expected[1], strict=True):
+        np.testing.assert_array_equal(gradient, wanted)
+    with pytest.raises(ValueError, match=r"inputs.* given (nan|inf) at \(1, 2|scores and values"):
+        attend(np.where(MASK[..., None], inputs, garbage), weights)
+
+
 @given(seed=seeds)
 @settings(max_examples=20)
 def test_jacobian_is_the_complex_step(seed: int) -> None:
@@ -174,3 +189,83 @@ def test_bad_arguments_are_named() -> None:
         attend(inputs, weights, MASK & [[True], [False]])
     with pytest.raises(ValueError, match="dim: expected an even number, got 3"):
         position_vectors(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"mask": MASK.astype(int)}, TypeError, "mask: expected a bool array .*got a int64 array"),
+        ({"mask": MASK.astype(float)}, TypeError, "mask: expected a bool array .*got a float64"),
+        ({"mask": MASK[0]}, ValueError, r"mask: expected .*\(2, 3\), got \(3,\)"),
+        ({"inputs": np.ones((2, 3, 4), int)}, TypeError, "inputs: .*floats, got a int64 array"),
+        ({"inputs": np.full((2, 3, 4), np.nan)}, ValueError, "inputs must be finite .*given nan"),
+        ({"key": np.ones((1, 4, 2))}, ValueError, r"weights\.key: expected \(2, 4, 2\).*\(1, 4, 2"),
+        ({"output": np.ones((2, 4, 2))}, ValueError, r"weights\.output: expected \(2, 2, 4\)"),
+        ({"query": np.ones((4, 2))}, ValueError, r"weights\.query: .*\(heads, dim, head_dim\)"),
+        ({"value": np.full((2, 4, 2), np.nan)}, ValueError, "weights: expected scores and values"),
+    ],
+)
+def test_attend_refuses_by_name(
+    change: dict[str, np.ndarray], error: type[Exception], message: str
+) -> None:
+    inputs, weights = case(0)
+    mask, inputs = change.get("mask", MASK), change.get("inputs", inputs)
+    for name in change.keys() & set(AttentionWeights._fields):
+        weights = weights._replace(**{name: change[name]})
+    with pytest.raises(error, match=message):
+        attend(inputs, weights, mask)
+
+
+@pytest.mark.parametrize("upstream", [np.ones((2, 3, 1)), np.ones((1, 3, 4)), np.ones((2, 1, 4))])
+def test_an_upstream_derivative_does_not_broadcast(upstream: np.ndarray) -> None:
+    inputs, weights = case(0)
+    with pytest.raises(ValueError, match=r"upstream must have shape \(2, 3, 4\), given"):
+        attention_gradients(upstream, attend(inputs, weights), weights)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((0, 2), ValueError, "dim: expected at least 1, got 0"),
+        ((4, 0), ValueError, "heads: expected at least 1, got 0"),
+        ((4, -2), ValueError, "heads: expected at least 1, got -2"),
+        ((4.0, 2), TypeError, r"dim: expected an integer, got 4\.0"),
+        ((4, 2, np.nan), ValueError, "scale must be one finite real number, given nan"),
+    ],
+)
+def test_draw_weights_refuses_by_name(
+    arguments: tuple[float, ...], error: type[Exception], message: str
+) -> None:
+    dim, heads, *scale = arguments
+    with pytest.raises(error, match=message):
+        draw_weights(dim, heads, np.random.default_rng(0), *scale)
+
+
+@pytest.mark.parametrize("order", [[0, 0, 1], [0, 1], [1, 2, 3], [0, 1, -1]])
+def test_an_order_is_a_permutation(order: list[int]) -> None:
+    with pytest.raises(ValueError, match="order: expected each of 0 to 2 once, got"):
+        change_with_order(lambda tokens: np.ones((len(tokens), 1)), ["a", "b", "c"], order)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (np.zeros((2, 3)), "read: expected vectors other than 0"),
+        (np.full((2, 3), np.nan), r"read\(tokens\) must be finite, given nan"),
+        (np.ones((3, 3)), r"read\(tokens\) must have shape \(2, dim\), given \(3, 3\)"),
+    ],
+)
+def test_a_change_is_of_finite_vectors_and_relative_to_some(
+    vectors: np.ndarray, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        change_with_order(lambda tokens: vectors, ["a", "b"], [1, 0])
+
+
+def test_offsets_and_positions_are_counts() -> None:
+    with pytest.raises(ValueError, match="furthest: expected at least 0, got -1"):
+        mean_by_offset([np.ones((2, 2))], -1)
+    with pytest.raises(ValueError, match=r"norms\[1\] must have shape \(2, 2\), given \(2, 3\)"):
+        mean_by_offset([np.ones((2, 2)), np.ones((2, 3))], 1)
+    with pytest.raises(ValueError, match="tokens: expected at least 0, got -1"):
+        position_vectors(-1, 2)

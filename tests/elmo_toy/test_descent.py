@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from elmo_toy import descent
 from elmo_toy.descent import (
     LAYER_SCORES,
     STEPS,
+    Point,
     descend,
     gradients_at,
     loss_at,
@@ -94,9 +96,13 @@ def test_a_step_needs_a_finite_rate(rule: Any) -> None:
 def test_weights_off_the_simplex_have_no_logits(rule: Any) -> None:
     """As `step_on_weights` leaves them; the steps that need no logits take them."""
     outside = np.array([0.6, 0.5, -0.1])
-    with pytest.raises(ValueError, match="weights must be positive, to be a softmax of logits"):
+    with pytest.raises(
+        ValueError, match="weights must be positive with sum 1, to be a softmax of logits"
+    ):
         rule(outside, 1.0)
-    with pytest.raises(ValueError, match="weights must be positive, to be a softmax of logits"):
+    with pytest.raises(
+        ValueError, match="weights must be positive with sum 1, to be a softmax of logits"
+    ):
         rule([0.0 + 1e-3j, 0.5, 0.5], 1.0)
     assert np.isfinite(step_on_weights(outside, 1.0).weights).all()
 
@@ -410,3 +416,34 @@ def test_train_head_names_what_does_not_fit() -> None:
 def test_module_constants_cannot_be_changed_by_accident() -> None:
     with pytest.raises(ValueError, match="read-only"):
         descent.LAYER_SCORES[0, 0] = 9
+
+
+@pytest.mark.parametrize("step", [step_on_logits, step_without_m, multiplicative_step])
+@pytest.mark.parametrize("off", [1e-5, -0.3, 7.0])
+def test_a_softmax_of_logits_has_sum_one(step: Callable[..., Point], off: float) -> None:
+    with pytest.raises(ValueError, match="weights must be positive with sum 1"):
+        step(np.array([0.5, 0.4, 0.1]) * (1 + off), 1.0)
+    assert np.isfinite(step(np.array([0.333, 0.333, 0.334]) + 1e-7, 1.0).loss)
+
+
+@pytest.mark.parametrize("evaluate", [loss_at, gradients_at])
+def test_scores_beyond_float64_are_refused_without_a_warning(
+    evaluate: Callable[..., object],
+) -> None:
+    with pytest.raises(ValueError, match=r"weights and gamma must keep the .* within float64"):
+        evaluate(np.array([1, -1, 1]) * 1e308, 10.0)
+    with pytest.raises(ValueError, match="weights and gamma must keep the scores within float64"):
+        loss_at(np.array([0.2, 0.3, 0.5]) * 1e308, 10.0)
+
+
+def test_a_loss_of_huge_scores_within_float64_is_their_mean() -> None:
+    huge = np.array(
+        [1e307, 0.0, 0.0]
+    )  # scores of 1e307 for both, right for river and wrong for loan
+    assert loss_at(huge, 1.0) == pytest.approx(1e307 / 2)
+
+
+def test_a_string_does_not_train_gamma() -> None:
+    flag: Any = "no"
+    with pytest.raises(TypeError, match="train_gamma must be True or False, given 'no'"):
+        descend([[0.2, 0.3, 0.5]], [1.0], 1, 0.1, train_gamma=flag)

@@ -34,10 +34,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bilm": {"_checks", "text", "toy_language"},  # toy_language: what the senses are
     "extractor": MIX | {"text", "bilm"},
     "task": MIX | {"text", "toy_language", "bilm"},  # its layers are arrays: no extractor
-    "similarity": {"_checks"},
+    "similarity": {"_checks", "text"},
     "our_sentences": set(),
-    "attention": MIX,
-    "transformer": {"_checks", "attention"},
+    "attention": MIX | {"text"},
+    "transformer": {"_checks", "text", "attention"},
     "masked_lm": {"_checks", "text", "bilm", "transformer"},
     "masked_training": {"_checks", "text", "toy_language", "bilm", "masked_lm"},
     "two_sources": MIX | {"text", "toy_language", "bilm", "worked_example"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,7 +27,13 @@ def test_with_a_layer_norm_every_token_reaches_every_other() -> None:
     assert (token_influence(layers, np.zeros(3), layer_norm=LayerNorm()) > 0).all()
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 4, 2), (3, 4, 2)])
+@pytest.mark.parametrize("shape", [(2, 3, 4, 2), (3, 4, 2), (1, 3, 4, 0)])
 def test_more_than_one_sentence_is_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="layers must be one sentence"):
         token_influence(np.zeros(shape), np.zeros(3))
+
+
+def test_a_list_of_layers_is_refused() -> None:
+    layers: Any = [[[[1.0]]]]
+    with pytest.raises(TypeError, match="layers must be one numpy array, given a list"):
+        token_influence(layers, np.zeros(1))

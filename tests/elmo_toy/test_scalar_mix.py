@@ -817,14 +817,71 @@ def test_a_step_moves_what_is_trainable_and_nothing_else(
     np.testing.assert_array_equal(mix.logits, moved)
     assert mix.gamma == (1.5 - 0.1 * gradients.gamma if train_gamma else 1.5)
     np.testing.assert_array_equal(given_logits, [0.1, 0.2, 0.3])
-    bad = [np.ones(1), np.ones(4), np.full(3, np.nan)]
-    for by_logit in bad:
-        with pytest.raises(ValueError, match=r"gradients.logits must be finite with shape \(3,\)"):
-            mix.step(ScalarMixGradients(by_logit, 0.0, case["layers"]), 0.1)
     with pytest.raises(ValueError, match=r"gradients\.gamma must be one finite"):
         mix.step(ScalarMixGradients(np.zeros(3), np.nan, case["layers"]), 0.1)
     with pytest.raises(ValueError, match="learning_rate must be one finite real number, given nan"):
         mix.step(gradients, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("by_logit", "error", "message"),
+    [
+        (np.ones(1), ValueError, r"gradients\.logits must have shape \(3,\), given \(1,\)"),
+        (np.ones(4), ValueError, r"gradients\.logits must have shape \(3,\), given \(4,\)"),
+        (np.full(3, np.nan), ValueError, r"gradients\.logits must be finite, given nan at \(0,\)"),
+        (np.full(3, 1j), TypeError, r"gradients\.logits must be real, given complex128"),
+        (
+            np.ma.masked_array(np.ones(3)),
+            TypeError,
+            r"gradients\.logits must not be .* masked array",
+        ),
+        (np.ones(3, object), TypeError, r"gradients\.logits must be float32, .*given object"),
+        (["a", "b", "c"], TypeError, r"gradients\.logits must be float32, .*given <U1"),
+        (None, TypeError, r"gradients\.logits must be float32, .*given object"),
+    ],
+)
+def test_a_step_takes_real_gradients_alone(
+    by_logit: Any, error: type[Exception], message: str
+) -> None:
+    mix = ScalarMix.from_logits([0.0, 1.0, 2.0])
+    with pytest.raises(error, match=message):
+        mix.step(ScalarMixGradients(by_logit, 1.0, np.zeros(0)), 0.1)
+    assert (mix.logits.tolist(), mix.gamma) == ([0, 1, 2], 1)
+
+
+def test_a_step_asks_for_gradients_and_takes_a_list_for_an_array() -> None:
+    mix = ScalarMix.from_logits([0.0, 1.0])
+    nothing: Any = None
+    with pytest.raises(TypeError, match="gradients must be ScalarMixGradients, given a NoneType"):
+        mix.step(nothing, 0.1)
+    listed: Any = [1, -1]
+    mix.step(ScalarMixGradients(listed, 0.0, np.zeros(0)), 1.0)
+    assert mix.logits.tolist() == [-1, 2]
+
+
+def test_a_norm_can_take_the_layers_gradient_out_of_float32_where_gamma_cannot() -> None:
+    """1 / std is 1e30 here: scores and logit gradients stay small, the layers' gradient doesn't."""
+    rng = np.random.default_rng(0)
+    layers = (1e-30 * rng.normal(size=(1, 2, 3, 4))).astype(np.float32)
+    upstream = (1e10 * rng.normal(size=(1, 3, 4))).astype(np.float32)
+    arguments: Any = (layers, np.zeros(2), 1.0, upstream)
+    assert np.isfinite(scalar_mix_gradients(*arguments).layers).all()
+    with pytest.raises(ValueError, match="gradient of these arguments is beyond the range of floa"):
+        scalar_mix_gradients(*arguments, layer_norm=LayerNorm(epsilon=0.0))
+
+
+def test_how_far_off_one_the_sum_of_weights_may_be() -> None:
+    assert ScalarMix.from_weights([0.5, 0.5 + 9e-7]).weights.sum() == pytest.approx(1, abs=1e-15)
+    for off in (2e-6, -2e-6):
+        with pytest.raises(ValueError, match="sum to 1"):
+            ScalarMix.from_weights([0.5, 0.5 + off])
+
+
+def test_how_far_complex_exponentials_may_cancel() -> None:
+    """A total of 1e-10 of its terms has six right digits left, one of 1e-6 has ten."""
+    assert np.isfinite(softmax(np.array([0, (np.pi + 1e-6) * 1j]))).all()
+    with pytest.raises(ValueError, match="whose exponentials cancel"):
+        softmax(np.array([0, (np.pi + 1e-10) * 1j]))
 
 
 def test_top_layer_only_still_learns_gamma() -> None:

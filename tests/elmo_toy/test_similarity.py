@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,11 +42,15 @@ def test_cosine_broadcasts_and_agrees_with_the_formula() -> None:
 
 
 def test_cosine_names_wrong_arguments() -> None:
-    for value in (np.nan, np.inf, 1e200):
-        with pytest.raises(ValueError, match="first and second must be finite"):
+    for value in (np.nan, np.inf):
+        with pytest.raises(ValueError, match=rf"first must be finite, given {value} at \(1, 0\)"):
             cosine(np.array([[1.0, 2.0], [value, 1.0]]), np.ones(2))
-    with pytest.raises(ValueError, match=r"equal last axes, given shapes \(2,\) and \(3,\)"):
+    with pytest.raises(ValueError, match=r"equal last axes, .*given shapes \(2,\) and \(3,\)"):
         cosine(np.ones(2), np.ones(3))
+    with pytest.raises(
+        ValueError, match=r"broadcast before them, given shapes \(2, 2\) and \(3, 2"
+    ):
+        cosine(np.ones((2, 2)), np.ones((3, 2)))
     with pytest.raises(ValueError, match="no vector of zeros"):
         cosine(np.ones((2, 2)), np.array([[0.0, 0.0], [1.0, 0.0]]))
 
@@ -75,6 +79,75 @@ def test_rounding_alone_gives_no_rank() -> None:
 def test_percentile_refuses_an_empty_or_square_reference(reference: np.ndarray) -> None:
     with pytest.raises(ValueError, match="reference must have shape"):
         percentile(np.ones(1), reference)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-163, 1e-160, 1e160, 1e300])
+def test_cosines_and_groups_do_not_depend_on_the_scale(size: float) -> None:
+    first, second = VECTORS[0] * size, VECTORS[1] / size
+    np.testing.assert_allclose(cosine(first, second), cosine(VECTORS[0], VECTORS[1]), rtol=1e-14)
+    left, right = RNG(0).normal(size=(6, 4)), RNG(1).normal(size=(6, 4)) + 0.5
+    assert leave_pair_out(left * size, right * size) == leave_pair_out(left, right)
+    both, labels = np.concatenate([left + 5, right]), ["b"] * 6 + ["a"] * 6
+    assert nearest_mean(both * size, labels, both * size) == labels
+
+
+GOOD = np.arange(12.0).reshape(6, 2)
+GROUPS = GOOD.reshape(2, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "good", "name"),
+    [
+        (lambda bad: cosine(bad, np.ones(2)), GOOD, "first"),
+        (lambda bad: cosine(np.ones(2), bad), GOOD, "second"),
+        (lambda bad: percentile(bad, np.ones(2)), GOOD, "values"),
+        (lambda bad: percentile(np.ones(2), bad), GOOD[:, 0], "reference"),
+        (lambda bad: pair_cosines(bad, GROUPS), GROUPS, "first"),
+        (lambda bad: pair_cosines(GROUPS, bad), GROUPS, "second"),
+        (lambda bad: nearest_mean(bad, ["a"] * 6, GOOD), GOOD, "known"),
+        (lambda bad: nearest_mean(GOOD, ["a"] * 6, bad), GOOD, "asked"),
+        (lambda bad: leave_pair_out(bad, GOOD), GOOD, "first"),
+        (lambda bad: leave_pair_out(GOOD, bad), GOOD, "second"),
+        (lambda bad: relabelled(bad, GOOD, 1, RNG(0)), GOOD, "first"),
+        (lambda bad: relabelled(GOOD, bad, 1, RNG(0)), GOOD, "second"),
+    ],
+)
+def test_what_is_no_finite_real_number_is_refused_by_name(
+    call: Callable[[Any], object], good: np.ndarray, name: str
+) -> None:
+    for value in (np.nan, np.inf):
+        bad = good + 0.0
+        bad[-1] = value
+        with pytest.raises(ValueError, match=f"{name} must be finite, given {value} at"):
+            call(bad)
+    with pytest.raises(TypeError, match=f"{name} must be real, given complex128"):
+        call(good + 1j)
+    with pytest.raises(TypeError, match=f"{name} must not be a numpy masked array"):
+        call(np.ma.masked_array(good))
+    with pytest.raises(TypeError, match=f"{name} must be float32, .*given object"):
+        call(good.astype(object))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pair_cosines(np.ones((2, 3, 4)), np.ones((2, 1, 4))), r"second .*\(m, 3, 4\)"),
+        (lambda: pair_cosines(np.ones((2, 3))), r"first must have shape \(n, layers, dim\)"),
+        (lambda: nearest_mean(np.ones((2, 1)), ["a", "b"], np.ones((2, 5))), r"asked .*\(m, 1\)"),
+        (lambda: relabelled(GOOD, GOOD, 0, RNG(0)), "number: expected at least 1, got 0"),
+        (
+            lambda: random_pairs(["a", "a", "b"], [0, 1, 1], -1, RNG(0)),
+            "number: expected at least 1, got -1",
+        ),
+        (
+            lambda: Occurrences.read(lambda text: _embed([["bank"]]), [["the", "bank"]]),
+            r"embed must read sentences of \[2\] tokens, given \[1\]",
+        ),
+    ],
+)
+def test_nothing_broadcasts_and_counts_are_counts(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 class Counted(np.random.Generator):
@@ -234,8 +307,8 @@ def test_a_real_difference_is_rare_among_relabellings() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (np.ones(3), np.ones((3, 3)), r"\(n, dim\) and \(m, dim\), given \(3,\) and \(3, 3\)"),
-        (np.ones((3, 2)), np.ones((3, 3)), "given"),
+        (np.ones(3), np.ones((3, 3)), r"first must have shape \(n, dim\), given \(3,\)"),
+        (np.ones((3, 2)), np.ones((3, 3)), r"second must have shape \(m, 2\), given \(3, 3\)"),
         (np.ones((1, 2)), np.ones((3, 2)), "two vectors each, given 1 and 3"),
     ],
 )

@@ -144,6 +144,9 @@ def test_a_vocabulary_needs_boundaries_and_distinct_words() -> None:
         text.Vocabulary(["<S>", "</S>", "a", "a"])
     with pytest.raises(TypeError, match="got the string 'abc'"):
         text.Vocabulary("abc")
+    numbers: Any = ["<S>", "</S>", 1]
+    with pytest.raises(TypeError, match=r"words\[2\]: expected a string, got int 1"):
+        text.Vocabulary(numbers)
 
 
 @given(st.sets(st.text(st.characters(exclude_characters="\n\r", codec="utf-8")), max_size=9))
@@ -159,6 +162,23 @@ def test_a_vocabulary_file_reads_back(
 def test_a_word_with_a_line_break_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"line break"):
         text.Vocabulary(["<S>", "</S>", "a\nb"]).write(tmp_path / "vocabulary.txt")
+
+
+@pytest.mark.parametrize("word", ["a\nb", "lone \ud800"])
+def test_a_word_that_cannot_be_written_leaves_the_old_file_alone(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "vocabulary.txt"
+    old = text.Vocabulary(["<S>", "</S>", "bank"])
+    old.write(path)
+    with pytest.raises(ValueError, match=r"words: a .* can't be written, got '(a\\n|lone)"):
+        text.Vocabulary(["<S>", "</S>", word]).write(path)
+    assert text.Vocabulary.read(path).words == old.words
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("max_words", [-1, 0, 2])
+def test_a_vocabulary_keeps_its_three_symbols(max_words: int) -> None:
+    with pytest.raises(ValueError, match=f"max_words: expected at least 3, got {max_words}"):
+        text.Vocabulary.from_sentences([["a"]], max_words=max_words)
 
 
 def test_vocabulary_by_frequency_then_alphabet() -> None:

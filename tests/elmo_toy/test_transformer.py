@@ -29,7 +29,8 @@ def test_layers_are_the_blocks_outputs_with_layer_0_first() -> None:
     for layer, block in enumerate(trace.blocks, start=1):
         np.testing.assert_array_equal(trace.layers[0, layer], block.output[0])
         kept = block.attention
-        np.testing.assert_array_equal(block.attended, kept.inputs + kept.output)
+        attended = (kept.inputs + kept.output)[IDS > 0]
+        np.testing.assert_array_equal(block.attended[IDS > 0], attended)
     assert not trace.layers[1, :, 3].any(), "0 where no token is"
 
 
@@ -94,3 +95,46 @@ def test_bad_arguments_are_named() -> None:
         TransformerOptions(6, 4, 2, 0)
     with pytest.raises(ValueError, match="ids: expected at most 6, got 7"):
         make().read(np.array([[1, 7, 2]]))
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "message"),
+    [
+        (np.array([[1, -1, 2]]), ValueError, r"ids: expected 0 \(no token\) or more, got -1"),
+        (np.array([[1.0, 2.0]]), TypeError, "ids: expected integers, got float64"),
+        (np.array([1, 2]), ValueError, r"ids: .*got shape \(2,\)"),
+        (
+            np.ones((1, 2, 3), int),
+            ValueError,
+            r"ids: expected \(batch, tokens\), got .*\(1, 2, 3\)",
+        ),
+    ],
+)
+def test_ids_that_are_none_are_refused(
+    ids: np.ndarray, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        make().read(ids)
+
+
+def test_unsigned_ids_are_ids() -> None:
+    np.testing.assert_array_equal(make().read(IDS.astype(np.uint8)).layers, make().read(IDS).layers)
+
+
+@pytest.mark.parametrize("ids", [IDS, IDS[:1].repeat(2, axis=0), IDS[1:]])
+def test_norms_are_of_one_sentence(ids: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="ids: expected one sentence without padding, got"):
+        make().norms(ids)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("dim", 5.5, r"an integer, got 5\.5"),
+        ("hidden", float("nan"), "an integer, got nan"),
+        ("positions", "no", "True or False, got 'no'"),
+    ],
+)
+def test_options_of_another_kind_are_refused(name: str, value: object, expected: str) -> None:
+    with pytest.raises(TypeError, match=f"{name}: expected {expected}"):
+        make(**{name: value})

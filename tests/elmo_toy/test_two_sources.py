@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -132,3 +134,31 @@ def test_bad_arguments_are_named(tiny: BiLM) -> None:
     mix = ScalarMix.from_logits([0.0, 0.0])
     with pytest.raises(ValueError, match=r"with 2 and 2 layers as the mixtures have, got \(1, 3"):
         split_change(mix, np.ones((1, 3, 1, 1)), mix, np.ones((1, 3, 1, 1)))
+
+
+def test_layers_of_bytes_do_not_wrap_around() -> None:
+    mix = ScalarMix.from_logits([0.0, 0.0])
+    old, new = np.full((1, 2, 1, 1), 200, np.uint8), np.full((1, 2, 1, 1), 100, np.uint8)
+    assert split_change(mix, old, mix, new).features.item() == -100
+    listed: Any = old.tolist()
+    assert split_change(mix, listed, mix, new).features.item() == -100
+
+
+@pytest.mark.parametrize(
+    ("layers", "error", "message"),
+    [
+        (np.full((1, 2, 1, 1), np.nan), ValueError, "layers must be finite, given nan"),
+        (np.ones((1, 2, 1, 1), complex), TypeError, "layers must be real, given complex128"),
+        (np.ones((1, 2, 1)), ValueError, r"expected one shape \(batch, layers, tokens, dim\)"),
+        (np.ones((1, 3, 1, 1)), ValueError, "with 2 and 2 layers as the mixtures have"),
+    ],
+)
+def test_layers_that_are_none_are_refused(
+    layers: np.ndarray, error: type[Exception], message: str
+) -> None:
+    mix = ScalarMix.from_logits([0.0, 0.0])
+    with pytest.raises(error, match=message):
+        split_change(mix, layers, mix, layers)
+    if layers.ndim == 4:
+        with pytest.raises((ValueError, TypeError), match="new_layers"):
+            split_change(mix, np.ones((1, 2, 1, 1)), mix, layers)

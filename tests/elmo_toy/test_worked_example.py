@@ -226,3 +226,19 @@ def test_lists_are_refused_by_name_where_an_array_is_meant() -> None:
         forward(np.zeros(3), head=np.ma.masked_array([1.0, -1.0]))
     with pytest.raises(TypeError, match="labels must be a float64 array, given a list"):
         forward(np.zeros(3), labels=[1.0, 0.0])  # type: ignore[arg-type]  # the mistake under test
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "message"),
+    [
+        (np.inf, 1.0, "scores must be finite, given inf"),
+        (np.nan, 1.0, "scores must be finite, given nan"),
+        (0.5, 2.0, r"labels must lie in \[0, 1\], given 2"),
+        (0.5, np.nan, r"labels must lie in \[0, 1\], given nan"),
+    ],
+)
+def test_a_log_loss_is_of_finite_scores_and_labels_in_range(
+    score: float, label: float, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        log_loss(score, np.array(label))

@@ -11,6 +11,7 @@ from elmo_toy.bilm import lstm
 from elmo_toy.bilm.lstm import LSTMOptions, ReadingOrder, State
 from elmo_toy.bilm.model import BiLM
 from elmo_toy.bilm.token_encoder import FloatArray
+from elmo_toy.gradient_check import central_difference
 
 MakeModel = Callable[..., BiLM]
 PlainStack = Callable[[FloatArray, BiLM], list[FloatArray]]
@@ -158,3 +159,41 @@ def test_released_shapes() -> None:
 def test_impossible_sizes_are_refused(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name}: expected .* got {value}"):
         LSTMOptions(**{"dim": 4, "projection_dim": 3, name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("dim", 2.5, "an integer, got 2.5"),
+        ("n_layers", True, "an integer, got True"),
+        ("cell_clip", "3", "a number, got '3'"),
+        ("use_skip_connections", "no", "True or False, got 'no'"),
+        ("joined", 0, "True or False, got 0"),
+    ],
+)
+def test_options_of_another_kind_are_refused(name: str, value: object, expected: str) -> None:
+    with pytest.raises(TypeError, match=f"{name}: expected {expected}"):
+        LSTMOptions(**{"dim": 4, "projection_dim": 3, name: value})  # type: ignore[arg-type]
+
+
+def test_a_clipped_state_passes_nothing_back_and_one_inside_everything() -> None:
+    """A clip at the median of the states: some are clipped at one step and not at the next."""
+    rng = np.random.default_rng(0)
+    shapes = lstm.parameter_shapes(LSTMOptions(dim=4, projection_dim=3, n_layers=1)).values()
+    weights = lstm.LayerWeights(*(rng.normal(size=shape) for shape in shapes))
+    inputs, upstream = rng.normal(size=(2, 2, 5, 2, 3))
+    start = np.zeros((2, 2, 4)), np.zeros((2, 2, 3))
+
+    def read(inputs: FloatArray, clip: float) -> lstm.LayerTrace:
+        options = LSTMOptions(dim=4, projection_dim=3, n_layers=1, proj_clip=clip)
+        return lstm.layer_forward(inputs, weights, [2] * 5, *start, options)
+
+    clip = float(np.median(np.abs(read(inputs, 1e9).states[:, 1:])))
+    trace = read(inputs, clip)
+    assert 0.2 < (np.abs(trace.states[:, 1:]) == clip).mean() < 0.8
+    options = LSTMOptions(dim=4, projection_dim=3, n_layers=1, proj_clip=clip)
+    found, _ = lstm.layer_gradients(upstream, trace, weights, [2] * 5, options)
+    measured = central_difference(
+        lambda x: (read(x, clip).states[:, 1:] * upstream).sum(), inputs, 1e-6
+    )
+    np.testing.assert_allclose(found, measured, rtol=0, atol=1e-7)

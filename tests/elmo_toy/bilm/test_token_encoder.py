@@ -102,7 +102,7 @@ def test_ids_that_do_not_belong_are_refused(row: np.ndarray, message: str) -> No
         ({"activation": "gelu"}, "activation: expected 'relu' or 'tanh', got 'gelu'"),
         ({"filters": ()}, r"filters: expected \(width, number\)"),
         ({"filters": ((0, 2),)}, r"filters: expected .* got \(\(0, 2\),\)"),
-        ({"n_highway": -1}, "n_highway: expected 0 or more, got -1"),
+        ({"n_highway": -1}, "n_highway: expected at least 0, got -1"),
         ({"embedding_dim": 0}, "embedding_dim: expected at least 1, got 0"),
         ({"max_characters_per_token": 3}, "widest filter's 4, got 3"),
     ],
@@ -113,3 +113,18 @@ def test_impossible_sizes_are_refused(changes: dict[str, object], message: str) 
         CharacterOptions(**sizes)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ValueError, match="n_words: expected at least 1, got 0"):
         LookupOptions(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("embedding_dim", 3.0), ("n_highway", True), ("max_characters_per_token", 12.5),
+        ("filters", ((1, 2.5),)),
+    ],
+)  # fmt: skip
+def test_sizes_are_whole(name: str, value: object) -> None:
+    sizes = {"embedding_dim": 3, "filters": OPTIONS.filters, "n_highway": 1, name: value}
+    with pytest.raises(TypeError, match=f"{name}: expected an integer, got"):
+        CharacterOptions(**sizes)  # type: ignore[arg-type]  # wrong on purpose
+    with pytest.raises(TypeError, match=r"n_words: expected an integer, got 1\.5"):
+        LookupOptions(1.5)  # type: ignore[arg-type]  # wrong on purpose

@@ -113,6 +113,28 @@ def test_the_best_parameters_are_kept(make_model: MakeModel) -> None:
     assert training.evaluate(good.model, corpus).mean == best
 
 
+class Idle(Adam):
+    """Moves the vector of *river* alone."""
+
+    def update(self, parameters: dict[str, FloatArray], gradients: dict[str, FloatArray]) -> None:
+        """Move it by 1, whatever the gradients say."""
+        parameters["embedding"][4] += 1
+
+
+def test_of_models_that_are_equally_good_the_first_is_the_best(make_model: MakeModel) -> None:
+    """No sentence has the word that moves, so the loss stays the same to the bit."""
+    model = make_model()
+    corpus = Corpus(model, [["the"], ["bank"]] * 8)
+    rng = np.random.default_rng(0)
+    result = train(model, corpus, corpus, tokens=100, optimiser=Idle(0.02), rng=rng)
+    assert len({point.development.mean for point in result.history}) == 1
+    assert len(result.history) > 2
+    assert result.best_tokens == 0
+    np.testing.assert_array_equal(
+        result.model.parameters["embedding"], model.parameters["embedding"]
+    )
+
+
 def test_control_c_returns_what_was_reached(
     make_model: MakeModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +155,23 @@ def test_control_c_returns_what_was_reached(
     assert len(result.history) == 2  # looked at once more, on the way out
     best = min(point.development.mean for point in result.history)
     assert training.evaluate(result.model, Corpus(result.model, SENTENCES)).mean == best
+
+
+def test_a_gradient_that_overflows_leaves_what_was_reached(
+    make_model: MakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls, original = iter(range(100)), training.clip_by_global_norm
+
+    def overflowing(gradients: dict[str, FloatArray], max_norm: float) -> float:
+        if next(calls) == 20:
+            gradients["softmax/b"][0] = np.inf
+        return original(gradients, max_norm)
+
+    monkeypatch.setattr(training, "clip_by_global_norm", overflowing)
+    message = r"gradients\['softmax/b'\]: expected finite numbers, got inf, after \d+ tokens"
+    with pytest.raises(training.DivergedError, match=message) as caught:
+        run(make_model(), tokens=10_000, evaluations=100)
+    assert len(caught.value.run.history) > 1
 
 
 class Recording(Adam):
@@ -227,6 +266,92 @@ def test_clipping_keeps_the_direction(limit: float) -> None:
     assert norm == pytest.approx(np.linalg.norm(before))
     assert np.linalg.norm(after) == pytest.approx(min(norm, limit))
     np.testing.assert_allclose(after * norm, before * min(norm, limit))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"),
+    [(np.float32, 1e20), (np.float32, 1e-30), (np.float64, 1e200), (np.float64, 1e-300)],
+)
+def test_clipping_keeps_the_direction_where_squares_leave_the_dtype(
+    dtype: type[np.floating[Any]], size: float
+) -> None:
+    rng = np.random.default_rng(0)
+    shape = {"a": rng.normal(size=(3, 4)), "b": rng.normal(size=5)}
+    gradients: training.Gradients = {name: (g * size).astype(dtype) for name, g in shape.items()}
+    length = float(np.sqrt(sum((g * g).sum() for g in shape.values())))
+    assert training.clip_by_global_norm(gradients, size) == pytest.approx(length * size, rel=1e-6)
+    for name, value in gradients.items():
+        np.testing.assert_allclose(value / size, shape[name] / length, rtol=1e-5)
+
+
+def test_a_norm_beyond_float64_is_clipped_too() -> None:
+    gradients: training.Gradients = {"a": np.full(4, 1.7e308)}
+    assert training.clip_by_global_norm(gradients, 1.0) == np.inf
+    np.testing.assert_allclose(gradients["a"], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "max_norm", "message"),
+    [
+        (np.ones(2), -1.0, "max_norm: expected above 0, got -1.0"),
+        (np.ones(2), 0.0, "max_norm: expected above 0, got 0.0"),
+        (np.ones(2), np.nan, "max_norm: expected above 0, got nan"),
+        (np.array([1.0, np.inf]), 1.0, r"gradients\['b'\]: expected finite numbers, got .*inf"),
+        (np.array([1.0, np.nan]), 1.0, r"gradients\['b'\]: expected finite numbers, got .*nan"),
+        (np.ones(2, int), 1.0, r"gradients\['b'\]: expected floats, got int64"),
+    ],
+)
+def test_clipping_refuses_by_name_and_scales_nothing(
+    gradient: FloatArray, max_norm: float, message: str
+) -> None:
+    gradients = {"a": np.full(2, 5.0), "b": gradient}
+    with pytest.raises(ValueError, match=message):
+        training.clip_by_global_norm(gradients, max_norm)
+    assert gradients["a"].tolist() == [5.0, 5.0]
+
+
+@pytest.mark.parametrize("optimiser", [Adagrad, Adam])
+@pytest.mark.parametrize(
+    ("gradient", "error", "message"),
+    [
+        ({"b": np.ones(2)}, ValueError, r"'b'\]: .* shape \(2, 2\), got float64 of shape \(2,\)"),
+        ({"b": np.ones((2, 2), int)}, ValueError, r"'b'\]: expected floats .*got int64"),
+        ({"b": np.full((2, 2), np.nan)}, ValueError, r"'b'\]: expected finite numbers.*size nan"),
+        (
+            {"b": np.full((2, 2), 3e30, np.float32)},
+            ValueError,
+            r"within float32.* size 2\.99.*e\+30",
+        ),
+        ({"c": np.ones((2, 2))}, KeyError, "expected names of parameters, got 'c'"),
+    ],
+)
+def test_an_optimiser_refuses_by_name_and_moves_nothing(
+    optimiser: type[Adagrad] | type[Adam],
+    gradient: dict[str, FloatArray],
+    error: type[Exception],
+    message: str,
+) -> None:
+    steps, fresh = optimiser(), optimiser()
+    ones: dict[str, FloatArray] = {"a": np.ones(3), "b": np.ones((2, 2), np.float32)}
+    parameters, same = ({name: value.copy() for name, value in ones.items()} for _ in range(2))
+    with pytest.raises(error, match=message):
+        steps.update(parameters, {"a": np.ones(3)} | gradient)
+    for each, values in ((steps, parameters), (fresh, same)):  # nor does it remember anything
+        each.update(values, ones)
+    for name, value in same.items():
+        assert np.array_equal(parameters[name], value)
+
+
+def test_squares_whose_sum_alone_overflows_are_fine() -> None:
+    gradient = np.full(4, 1.5e19, np.float32)  # each square is 2.25e38 of float32's 3.4e38
+    parameters = {"p": np.zeros(4, np.float32)}
+    Adam(0.1).update(parameters, {"p": gradient})
+    np.testing.assert_allclose(parameters["p"], -0.1, rtol=1e-5)
+    adagrad = Adagrad(0.1)
+    adagrad.update(parameters, {"p": gradient})
+    np.testing.assert_allclose(parameters["p"], -0.2, rtol=1e-5)
+    with pytest.raises(ValueError, match="with all earlier ones"):  # else it stood still ever after
+        adagrad.update(parameters, {"p": gradient})
 
 
 def test_adam_is_algorithm_1() -> None:

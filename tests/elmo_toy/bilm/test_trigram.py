@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,3 +49,46 @@ def test_a_repeated_text_becomes_predictable() -> None:
     text = [[0, 2, 3, 4, 1]] * 50
     assert Trigram(text, words=5).perplexity(text) < 1.1
     assert Trigram(text, words=5).perplexity([[0, 4, 3, 2, 1]]) > 5
+
+
+def test_a_probability_by_hand() -> None:
+    """One text of one trigram each: 0 0 2, 0 2 1; two words, each after one other."""
+    model = Trigram([[0, 2, 1]], words=4)
+    unigram = (1 - 0.75 + 0.75 * 2 / 4) / 2  # 2 and 1 each follow one pair
+    bigram = 1 - 0.75 + 0.75 * unigram  # 2 follows 0 after one word
+    trigram = 1 - 0.75 + 0.75 * bigram
+    assert model.probability((0, 0), 2) == pytest.approx(trigram, abs=1e-15)
+
+
+@pytest.mark.parametrize("words", [0, -1])
+def test_a_vocabulary_has_words(words: int) -> None:
+    with pytest.raises(ValueError, match=f"words: expected at least 1, got {words}"):
+        Trigram([[0, 1]], words=words)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "message"),
+    [
+        ([0, 4, 1], "ids: expected 0 to 3, got 0 to 4"),
+        ([0, -1, 1], "ids: expected 0 to 3, got -1 to 1"),
+        ([0, 2.5, 1], "ids: expected one sentence of whole numbers, got"),
+        ([], "ids: expected one sentence of whole numbers, got"),
+    ],
+)
+def test_ids_outside_the_vocabulary_are_refused(sentence: Any, message: str) -> None:
+    model = Trigram([[0, 2, 1]], words=4)
+    with pytest.raises(ValueError, match=message):
+        Trigram([sentence], words=4)
+    with pytest.raises(ValueError, match=message):
+        model.perplexity([[0, 1], sentence])
+    if len(sentence) == 3:
+        with pytest.raises(ValueError, match="ids: expected"):
+            model.probability(tuple(sentence[:2]), sentence[1])
+
+
+def test_a_perplexity_of_nothing_and_half_a_word_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"words: expected an integer, got 2\.5"):
+        Trigram([[0, 1]], words=2.5)  # type: ignore[arg-type]  # wrong on purpose
+    for nothing in ([], [[0]]):
+        with pytest.raises(ValueError, match="sentences: expected something to predict"):
+            Trigram([[0, 1]], words=2).perplexity(nothing)

@@ -67,3 +67,14 @@ def test_slots_come_first_where_slots_are_the_task() -> None:
     task = TaskData("t", "f1", text, text, {"test": text})
     found = scores(task, text, np.log(np.array([[[0.9, 0.1], [0.6, 0.4]]])))
     assert list(found.items()) == [("f1", pytest.approx(2 / 3)), ("accuracy", 0.5)]
+
+
+@pytest.mark.parametrize("label", ["B", "I", "B-", "I-", "X-a", "b-a", ""])
+def test_labels_that_are_no_bio_are_refused(label: str) -> None:
+    with pytest.raises(ValueError, match=f"expected 'O', 'B-kind' or 'I-kind', got '{label}'"):
+        slots(["B-a", label])
+
+
+def test_every_token_is_answered() -> None:
+    with pytest.raises(ValueError, match="answered: expected one label a token, got 1 for 2"):
+        slot_f1([["B-a", "O"]], [["B-a"]])

@@ -253,3 +253,59 @@ def test_a_layer_that_is_not_there_is_refused() -> None:
     for layer in (3, -4):
         with pytest.raises(ValueError, match=f"layer: expected -3 to 2, got {layer}"):
             parameter_shapes(CombinerOptions("layer", layer=layer), 3, 4)
+
+
+def _with(batch: Tagged, value: float, masked: bool) -> Array:
+    layers = batch.layers.copy()
+    row, token = np.argwhere(batch.mask != masked)[0]
+    layers[row, 1, token, 0] = value
+    return layers
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_all_kinds_refuse_the_same_layers_masks_and_derivatives(
+    make_batch: MakeBatch, options: CombinerOptions
+) -> None:
+    batch, built = make_batch(), combiner(options, 3, drawn(options))
+    mask, layers = batch.mask, batch.layers
+    upstream = built.forward(layers, mask)
+    nan_at_a_token = upstream.copy()
+    nan_at_a_token[0, 0, 0] = np.nan
+    bad_inputs: list[tuple[type[Exception], str, Any, Any]] = [
+        (TypeError, "mask must be a bool array", layers, mask.astype(int)),
+        (ValueError, "mask must have shape", layers, mask[:, :-1]),
+        (ValueError, "mask must have shape", layers, mask[:1]),
+        (ValueError, "mask must leave a token", layers, np.zeros_like(mask)),
+        (TypeError, "layers: expected .*got a int64 array", np.ones(layers.shape, int), mask),
+        (TypeError, "layers: expected .*got a list", layers.tolist(), mask),
+        (TypeError, "layers must not be a numpy masked array", np.ma.masked_array(layers), mask),
+        (ValueError, r"layers: expected \(batch, layers = 3", layers[:, :2], mask),
+        (ValueError, r"layers: expected \(batch, layers = 3", layers[:, :, :, 0], mask),
+    ]
+    if options.kind != "layer":  # which looks at its own layer alone
+        bad_inputs.append((ValueError, "layers must be finite", _with(batch, np.nan, False), mask))
+    for error, message, bad, its_mask in bad_inputs:
+        with pytest.raises(error, match=message):
+            built.forward(bad, its_mask)
+        with pytest.raises(error, match=message):
+            built.gradients(bad, its_mask, upstream)
+    bad_upstream: list[tuple[type[Exception], Any]] = [
+        (TypeError, upstream.astype(np.float32)),
+        (TypeError, upstream.tolist()),
+        (TypeError, np.ma.masked_array(upstream)),
+        (ValueError, upstream[:, :, :1]),
+        (ValueError, upstream[:1]),
+        (ValueError, nan_at_a_token),
+    ]
+    for error, derivative in bad_upstream:
+        with pytest.raises(error, match="upstream"):
+            built.gradients(layers, mask, derivative)
+    assert np.array_equal(built.forward(_with(batch, np.nan, True), mask), upstream)
+
+
+def test_a_projection_reads_vectors_of_its_own_dim(make_batch: MakeBatch) -> None:
+    batch, options = make_batch(), CombinerOptions("concatenation", width=2)
+    with pytest.raises(
+        ValueError, match=r"layers: expected 3 of dim 2, as the projection \(6, 2\)"
+    ):
+        combiner(options, 3, drawn(options)).forward(batch.layers[..., :1], batch.mask)

@@ -92,6 +92,30 @@ def test_the_minimiser_says_when_it_gives_up() -> None:
         minimise(lying, np.ones(2))
 
 
+def test_what_the_last_step_reached_counts() -> None:
+    def bowl(x: np.ndarray) -> tuple[float, np.ndarray]:
+        return float(x @ x) / 2, x.copy()
+
+    start = np.array([0.6, 0.8])  # of length 1, which the first step takes whole
+    np.testing.assert_array_equal(minimise(bowl, start, steps=1), 0)
+    with pytest.raises(RuntimeError, match="0 steps taken"):
+        minimise(bowl, start, steps=0)
+    assert minimise(bowl, np.zeros(2), steps=0).tolist() == [0, 0]
+
+
+def test_the_minimiser_is_not_stopped_by_a_loss_that_rounds() -> None:
+    """So near the minimum a step gains 1e-16 of the loss, and rounding may hide it."""
+    looks = 0
+
+    def rounding(x: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal looks
+        looks += 1
+        return 1 + float(x @ x) + looks * 3e-16, 2 * x
+
+    found = minimise(rounding, np.array([2e-8]), tolerance=1e-9)
+    assert abs(found.item()) < 1e-9
+
+
 def test_the_minimiser_finds_a_narrow_valley() -> None:
     scales = 10.0 ** np.arange(6)
 
