@@ -1,6 +1,6 @@
 """Checks that several modules share; each error names the argument, what was given, what not.
 
-Nothing here computes anything: a value is returned as it came, or refused.
+Nothing here computes anything: a value is returned as it came, or as floats, or refused.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def as_reals(values: ArrayLike, name: str, *shape: int | str) -> Array:
     A word in `shape` stands for any length; without a shape any will do.
     """
     refuse_masked(values, name)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+    if isinstance(values, np.ndarray) and (values.dtype.kind in "iu" or values.dtype == np.float16):
         values = values.astype(np.float64)
     array = as_numbers(values, name)
     if np.iscomplexobj(array):

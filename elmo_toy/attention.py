@@ -119,7 +119,10 @@ def attend(inputs: Array, weights: AttentionWeights, mask: Array | None = None) 
         scores = np.where(mask[:, None, None, :], scores, -np.inf)
     probabilities = softmax(scores)
     mixed = probabilities @ values
-    output = (mixed @ weights.output).sum(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        output = (mixed @ weights.output).sum(axis=1)
+    if not all_finite(output):
+        raise ValueError(f"weights.output: expected outputs within {output.dtype}")
     return AttentionTrace(inputs, queries, keys, values, probabilities, mixed, output)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from elmo_toy._checks import Array, as_reals, check_mask
+from elmo_toy._checks import Array, as_reals, check_mask, describe
 from elmo_toy.text import checked_count
 
 T = TypeVar("T")
@@ -258,6 +258,9 @@ class Occurrences(NamedTuple):
         (array(['the', 'bank', 'loan'], dtype='<U4'), array([0, 0, 1]))
         """
         layers, mask = embed(text)
+        for name, array, axes in (("layers", layers, 4), ("a mask", mask, 2)):
+            if not isinstance(array, np.ndarray) or array.ndim != axes:
+                raise TypeError(f"embed must give {name} of {axes} axes, given {describe(array)}")
         check_mask(mask, layers)
         lengths, read = [len(sentence) for sentence in text], mask.sum(axis=1).tolist()
         if read != lengths:

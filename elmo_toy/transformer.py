@@ -109,7 +109,7 @@ class Transformer:
         Raises TypeError for ids that aren't whole, ValueError for a shape other than (batch,
         tokens), an id below 0 or above the number of words, and a sentence without a token.
         """
-        mask = token_mask(ids)
+        mask, ids = token_mask(ids), np.asarray(ids)
         if ids.ndim != 2:
             raise ValueError(f"ids: expected (batch, tokens), got shape {ids.shape}")
         ids = ids.astype(np.int64)  # an unsigned 0 less 1 would be the largest number there is

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import train_arguments
+from whole_files import write_whole
 
 from elmo_toy import descent
 from elmo_toy.gradient_check import central_difference
@@ -253,7 +254,7 @@ def main() -> int:
     parser.add_argument("--seed", type=train_arguments.seed, default=2018)
     arguments = parser.parse_args()
     text = json.dumps(export(arguments.states, arguments.seed), default=float)
-    arguments.path.write_text(text, encoding="utf-8")
+    write_whole(arguments.path, text.encode())
     return 0
 
 

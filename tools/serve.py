@@ -18,7 +18,6 @@ import sys
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
 
 SITE = Path(__file__).resolve().parents[1] / "_build" / "html"
 
@@ -36,7 +35,7 @@ def missing_page(folder: Path, asked: str) -> str | None:
         page = (folder / "404.html").read_text("utf-8")
     except OSError:
         return None
-    root = "../" * (urlsplit(asked).path.count("/") - 1) or "./"
+    root = "../" * (asked.partition("?")[0].count("/") - 1) or "./"
     home = HOME.search(page)
     return page.replace(f'href="{home[1]}', f'href="{root}') if home else page
 

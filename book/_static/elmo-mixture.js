@@ -100,7 +100,7 @@
       const answer = shown ? this.numbers(query.get("shown"), 2)?.map((x) => limit(x, [-10, 10])) : null;
       if (!isMixture(weights) || gamma === undefined || !guess || (shown && !answer)) return null;
       const state = { weights, gamma: limit(gamma, GAMMA), guess: guess.map((x) => limit(x, [-9, 9])) };
-      // What comes with a link shown was somebody else’s guess, and is not judged.
+      // What comes shown with a link may be another’s guess, and is not judged.
       return { ...state, ...ElmoMixture.moved(state, "along", amount), shown, answer, sent: shown };
     }
 

@@ -79,6 +79,10 @@ def _check_positive(**values: float) -> None:
             raise ValueError(f"{name}: expected a finite number above 0, got {value}")
 
 
+class NotFiniteGradientError(FloatingPointError, ValueError):
+    """A gradient isn't finite, or its squares aren't: a run that comes to it has diverged."""
+
+
 def _check_gradients(gradients: Gradients, like: Gradients, sums: Gradients | None = None) -> None:
     """Refuse what would broadcast, and squares beyond the dtype: no later step could undo them."""
     for name, gradient in gradients.items():
@@ -91,7 +95,7 @@ def _check_gradients(gradients: Gradients, like: Gradients, sums: Gradients | No
             )
         before = None if sums is None else sums.get(name)
         if not _squares_are_finite(gradient, before):
-            raise ValueError(
+            raise NotFiniteGradientError(
                 f"gradients[{name!r}]: expected finite numbers, their squares (in Adagrad with all "
                 f"earlier ones) within {gradient.dtype}, got one of size {np.abs(gradient).max()}"
             )
@@ -231,7 +235,9 @@ def clip_by_global_norm(gradients: Gradients, max_norm: float) -> float:
         for name, value in gradients.items():
             bad = value[~np.isfinite(value)]
             if bad.size:
-                raise ValueError(f"gradients[{name!r}]: expected finite numbers, got {bad[0]}")
+                raise NotFiniteGradientError(
+                    f"gradients[{name!r}]: expected finite numbers, got {bad[0]}"
+                )
         unit = max((float(np.abs(g).max(initial=0)) for g in gradients.values()), default=0) or 1.0
         norm = _norm(gradients, unit)
     if norm > max_norm / unit:
@@ -372,7 +378,7 @@ def train(
                 try:
                     clip_by_global_norm(gradients, clip_norm)
                     optimiser.update(model.parameters, gradients)
-                except ValueError as error:
+                except NotFiniteGradientError as error:
                     raise DivergedError(
                         f"{error}, after {course.seen} tokens (try a lower learning rate)",
                         reached(),

@@ -62,6 +62,8 @@ class Trigram:
 
     def probability(self, history: tuple[int, int], word: int) -> float:
         """Probability of a word after the two before it."""
+        if len(history) != 2:
+            raise ValueError(f"history: expected the two ids before, got {history}")
         return self._probability(history, self._checked([*history, word])[-1])
 
     def _probability(self, history: tuple[int, int], word: int) -> float:

@@ -107,8 +107,8 @@ class Combiner(Protocol):
     """One way to combine layers (batch, layers, tokens, dim) into (batch, tokens, width).
 
     All of them raise TypeError or ValueError for layers, a mask or an upstream derivative of
-    another shape or dtype, another number of layers, a batch of masked tokens alone, and layers or
-    an upstream derivative that aren't finite at unmasked positions.
+    another shape or dtype, another number of layers, a batch of masked tokens alone, and layers (of
+    those that it reads) or an upstream derivative that aren't finite at unmasked positions.
     """
 
     parameters: dict[str, Array]

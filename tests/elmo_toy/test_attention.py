@@ -241,6 +241,14 @@ def test_draw_weights_refuses_by_name(
         draw_weights(dim, heads, np.random.default_rng(0), *scale)
 
 
+@pytest.mark.parametrize("entry", [np.nan, np.inf, 1e308])
+def test_an_output_that_is_not_finite_is_refused(entry: float) -> None:
+    inputs, weights = case(0)
+    weights = weights._replace(output=np.full_like(weights.output, entry))
+    with pytest.raises(ValueError, match=r"weights\.output: expected outputs within float64"):
+        attend(1e3 * inputs, weights)
+
+
 @pytest.mark.parametrize("order", [[0, 0, 1], [0, 1], [1, 2, 3], [0, 1, -1]])
 def test_an_order_is_a_permutation(order: list[int]) -> None:
     with pytest.raises(ValueError, match="order: expected each of 0 to 2 once, got"):

@@ -150,6 +150,24 @@ def test_nothing_broadcasts_and_counts_are_counts(call: Callable[[], object], me
         call()
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((np.ones((1, 1, 1, 2)), None), "embed must give a mask of 2 axes, given a NoneType"),
+        (([[[[1.0]]]], np.array([[True]])), "embed must give layers of 4 axes, given"),
+        ((GOOD, np.array([[True]])), "embed must give layers of 4 axes"),
+    ],
+)
+def test_what_is_read_is_layers_and_their_mask(given: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Occurrences.read(lambda text: (given[0], given[1]), [["bank"]])
+
+
+def test_half_precision_is_read_as_it_is() -> None:
+    half = np.array([[3.0, 4.0]], np.float16)
+    assert cosine(half, np.array([[4.0, 3.0]])) == pytest.approx(0.96)
+
+
 class Counted(np.random.Generator):
     """Gives up after so many numbers: a search without an end becomes a failure."""
 

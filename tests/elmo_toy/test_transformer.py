@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -115,6 +117,11 @@ def test_ids_that_are_none_are_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         make().read(ids)
+
+
+def test_a_list_of_ids_is_read() -> None:
+    rows: Any = IDS.tolist()
+    np.testing.assert_array_equal(make().read(rows).layers, make().read(IDS).layers)
 
 
 def test_unsigned_ids_are_ids() -> None:

@@ -111,6 +111,7 @@ def test_what_is_missing_gets_the_books_page_with_links_into_this_copy(
         reached = [urljoin(f"http://localhost/proxy/8000{path}", link) for link in links]
         assert reached == [f"http://localhost/proxy/8000/{end}" for end in ("", "a/b.html")], path
     assert get(port, "/a/b.html") == (200, b"b")
+    assert serve.missing_page(site, "http://[") is not None  # what a program may ask for
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("HEAD", "/nosuch.html")
     answer = connection.getresponse()

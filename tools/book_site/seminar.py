@@ -15,7 +15,7 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from docutils import nodes
@@ -175,18 +175,24 @@ def doings(block: dict[str, Any], length: int) -> list[str]:
     spare = [f"slide {{slide}}`{name}`" for name, slide in here.items() if slide.reserve]
     spare += map(opened, block.get("spare", ()))
     talk = "with time to talk" if length in block.get("talk", ()) else "once"
+    votes = block.get("vote", ())
     lines = {
-        "You": f"{block['you']}",
-        "They": f"{block['they']}",
-        "Slides": f"{', '.join(shown)}.",
-        "Worksheet": f"{', '.join(block.get('worksheet', ()))}.",
-        "Vote": f"{', '.join(map(opened, block.get('vote', ())))}, {talk}.",
-        "Open": f"{', '.join(map(opened, block.get('open', ())))}.",
-        "In reserve": f"{', '.join(spare)}.",
+        "You": block["you"],
+        "They": block["they"],
+        "Slides": enumerated(shown),
+        "Worksheet": enumerated(block.get("worksheet", ())),
+        "Vote": enumerated([*map(opened, votes), talk] if votes else []),
+        "Open": enumerated(map(opened, block.get("open", ()))),
+        "In reserve": enumerated(spare),
     }
-    # what a block hasn't is left out
-    told = [f"**{what}:** {text}" for what, text in lines.items() if text[0] not in ".,"]
+    told = [f"**{what}:** {text}" for what, text in lines.items() if text]
     return told + (["**Never cut.**"] if block.get("never_cut") else [])
+
+
+def enumerated(parts: Iterable[str]) -> str:
+    """Return the parts as a sentence, or nothing where there are none."""
+    listed = ", ".join(parts)
+    return listed and f"{listed}."
 
 
 class CutListDirective(SeminarDirective):

@@ -21,7 +21,7 @@ from .files import ROOT, PublishError, date_of
 SCREEN_ONLY = (
     "a.headerlink, details.hide > summary, script, .toctree-wrapper, elmo-python, "
     # a quiz is a list of options with its reasons unfolded; links for a hub are made on a screen
-    ".kit-quiz input, .kit-quiz button, .kit-said, .elmo-links form, [hidden]"
+    ".kit-quiz input, .kit-quiz button, .kit-said, .kit-asked, .elmo-links form, [hidden]"
 )
 NEEDS_A_SCREEN = "input, select, textarea, form, button, canvas, iframe, video, audio"
 

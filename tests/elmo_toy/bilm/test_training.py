@@ -174,6 +174,21 @@ def test_a_gradient_that_overflows_leaves_what_was_reached(
     assert len(caught.value.run.history) > 1
 
 
+def test_a_gradient_of_another_shape_is_no_divergence(
+    make_model: MakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lower learning rate would be no help."""
+
+    def reshaping(gradients: dict[str, FloatArray], max_norm: float) -> float:
+        gradients["softmax/b"] = gradients["softmax/b"][:1]
+        return max_norm
+
+    monkeypatch.setattr(training, "clip_by_global_norm", reshaping)
+    with pytest.raises(ValueError, match="expected floats of the parameter's shape") as caught:
+        run(make_model())
+    assert not isinstance(caught.value, FloatingPointError)
+
+
 class Recording(Adam):
     """Notes the learning rate and the gradients' norm of every step; at step ``poison``, spoils."""
 

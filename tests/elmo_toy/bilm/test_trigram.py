@@ -86,6 +86,12 @@ def test_ids_outside_the_vocabulary_are_refused(sentence: Any, message: str) -> 
             model.probability(tuple(sentence[:2]), sentence[1])
 
 
+@pytest.mark.parametrize("history", [(2,), (0, 2, 1)])
+def test_a_history_is_two_words(history: Any) -> None:
+    with pytest.raises(ValueError, match="history: expected the two ids before, got"):
+        Trigram([[0, 2, 1]], words=4).probability(history, 1)
+
+
 def test_a_perplexity_of_nothing_and_half_a_word_are_refused() -> None:
     with pytest.raises(TypeError, match=r"words: expected an integer, got 2\.5"):
         Trigram([[0, 1]], words=2.5)  # type: ignore[arg-type]  # wrong on purpose
